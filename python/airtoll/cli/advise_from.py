@@ -28,6 +28,7 @@ from airtoll.advising import (
     screen,
     turned,
 )
+from airtoll.advising.limits import Checked
 from airtoll.analyse.advice import Needs
 from airtoll.answer import Compare, Possible
 from airtoll.cli.advise_options import AdviseOptions
@@ -147,6 +148,7 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "impossible": _reasons(decision.impossible),
         "with_a_faster_server": [_outcome(one) for one in decision.slow],
         "unmet": _reasons(decision.unmet),
+        "limits": [_limit(one) for one in decision.limits],
         "unknown": _reasons(decision.unknown),
         "sensor": _sensor(decision),
         "tunnel": _tunnel(decision),
@@ -222,6 +224,17 @@ def _claim(claim: Compare) -> dict[str, Any]:
         "is_share": claim.is_share,
         "before": None if claim.before is None else claim.before.to_json(),
         "after": None if claim.after is None else claim.after.to_json(),
+    }
+
+
+def _limit(one: Checked) -> dict[str, Any]:
+    return {
+        "option": one.limit.option,
+        "metric": one.limit.metric,
+        "at_least" if one.limit.least else "at_most": one.limit.value,
+        "policy": one.policy,
+        "value": None if one.value is None else one.value.to_json(),
+        "rule": one.rule.value,
     }
 
 
