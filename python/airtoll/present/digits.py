@@ -157,7 +157,8 @@ def at_most(bound: float, unit: str, is_share: bool) -> str:
 
 def span(low: float, high: float, unit: str, *, is_share: bool) -> str:
     """``0.99 to 1.5 %``: two significant digits; one number where both are the same."""
-    factor, name = (0.01, "%") if is_share else scale_of(high, unit)
+    most = max(abs(low), abs(high))
+    factor, name = (0.01, "%") if is_share else scale_of(most, unit)
     first, last = (_two(value / factor) for value in (low, high))
     text = first if first == last else f"{first} to {last}"
     return f"{text} {name}".rstrip()

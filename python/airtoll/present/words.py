@@ -50,6 +50,7 @@ from airtoll.answer import (
 )
 from airtoll.observe.metrics import OVERHEAD, name_of, quantity
 from airtoll.observe.spoken import NOTHING_NOTICED, UNDECIDED, spoken
+from airtoll.policies import resolve
 from airtoll.present.digits import (
     absolute,
     amount,
@@ -97,6 +98,8 @@ _JOINED: Final = "joined_ratio"
 _OF_CLIENTS: Final = ("associations_lost",)
 #: The axis of a model's variants that has words of its own.
 _PROFILES: Final = "profile_set"
+#: Kind of tunnel -> its name.
+_TUNNELS: Final = {"esp": "IPsec", "wireguard": "WireGuard", "openvpn": "OpenVPN"}
 #: What a station takes from the others, by the verdict on their throughput.
 _TAKES: Final = {Verdict.GAINS: "nothing from", Verdict.COSTS: "from"}
 _SAME_FRAMES: Final = "both send the same data frames"
@@ -198,6 +201,9 @@ class Teller:
         }
         others = {arm: claims for arm, claims in by_arm.items() if arm not in same}
         changes, undecided = self._changes(question, others)
+        by_tunnel = self._by_tunnel(question, by_arm)
+        if by_tunnel:
+            changes, undecided, same = [by_tunnel], [], {}
         refused = [one for one in answered.impossible if one.arm != question.have]
         mine = [one for one in answered.impossible if one.arm == question.have]
         leads = (*turns, *changes, *self._refused(question, refused), *self._same(question, same))
@@ -494,6 +500,58 @@ class Teller:
             undecided += further
         return leads, undecided
 
+    def _by_tunnel(self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]) -> str:
+        """All policies of the plan in two groups, with a tunnel and without one.
+
+        Empty where the candidates are not these, or where one group has no common answer: more are
+        told one by one.
+        """
+        groups = self._tunnelled(question, by_arm) if len(by_arm) > 2 * _MOST_TOLD else {}
+        clauses = []
+        for name, arms in groups.items():
+            claims = [claim for arm in arms for claim in by_arm[arm]]
+            (found, *others) = filter(None, _groups(claims))
+            if others or found[0].verdict is Verdict.TOO_FEW or found[0].same_frames:
+                return ""
+            if found[0].verdict is Verdict.UNNOTICED:
+                said = f"{_unnoticed(found).removesuffix(f': {NOTHING_NOTICED}')}"
+                clauses.append(f"{said} with {name}, too little to notice")
+            else:
+                clauses.append(f"{_verb(found[0])} by {_spanned(found)} with {name}")
+        if not clauses:
+            return ""
+        claims = [claim for arm in by_arm for claim in by_arm[arm]]
+        have = self._arm(question.have, *by_arm)
+        words = f"{self._opening(question)} {have}, {_words(question, claims)}"
+        at = self._at(_distinct(claims), question)
+        return f"{words} {' and '.join(clauses)}{at}."
+
+    def _tunnelled(
+        self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]
+    ) -> dict[str, list[Arm]]:
+        """The policies of the plan with a tunnel and those without, by what they are called.
+
+        Empty where these are not all, or where the tunnels are of several kinds.
+        """
+        if question.axes != ("policy",):
+            return {}
+        mine = str(question.have["policy"])
+        there = {str(cell.policy) for cell in self.names.cells} - {mine}
+        arms = {str(arm["policy"]): arm for arm in by_arm}
+        kinds = {name: {one.kind for one in resolve(name).tunnels} for name in arms}
+        tunnels = set().union(*kinds.values())
+        if set(arms) != there or len(tunnels) != 1 or resolve(mine).tunnels:
+            return {}
+        name = _TUNNELS[tunnels.pop()]
+        inside = [arm for policy, arm in arms.items() if kinds[policy]]
+        outside = [arm for policy, arm in arms.items() if not kinds[policy]]
+        if min(len(inside), len(outside)) < 2:
+            return {}
+        return {
+            f"the {len(inside)} policies with {name}": inside,
+            f"the {len(outside)} without": outside,
+        }
+
     def _same(self, question: Asked, by_arm: Mapping[Arm, Sequence[Compare]]) -> Iterator[str]:
         """Candidates whose change is too small to notice; those of the same places together."""
         alike: dict[tuple[bool, tuple[int, ...]], list[Arm]] = {}
@@ -600,10 +658,13 @@ class Teller:
             words = f"{self._opening(question)} {have}, {_words(question, group)}"
             ordered = sorted(group, key=_size)
             if group[0].verdict not in _CHANGED:
-                count = len({claim.to for claim in group})
+                arms = list(dict.fromkeys(claim.to for claim in group))
+                named = f"{len(arms)} choices"
+                if len(arms) <= _MOST_TOLD:
+                    named = _enumerated(self._arms(arms, question.have))
                 tell = _few if group[0].verdict is Verdict.TOO_FEW else _unnoticed
                 places = self._at(_distinct(group), question)
-                found.append(f"{words} {tell(group, f' with {count} choices{places}')}.")
+                found.append(f"{words} {tell(group, f' with {named}{places}')}.")
                 continue
             ends = [
                 f"{_size_of(one)} with {self._arm(one.to, question.have)}"
@@ -1617,14 +1678,22 @@ def _few(group: Sequence[Compare], at: str = "", needs: Callable[[int], str] | N
 def _seems(group: Sequence[Compare], widest: Compare) -> str:
     """``seems to fall by 20 ms, from 40 to 20 ms``; of several the largest: ``by up to 283 ms``.
 
-    A change whose interval holds both directions says both: ``changes by -1 ± 3 %``.
+    Changes with an interval have no direction yet: ``changes by -1 ± 3 %``; several lie ``between
+    -4 and 2 %``, from the lowest end to the highest.
     """
     change = widest.change
     assert change is not None
     is_percent = _is_percent(widest)
     if len(group) == 1 and change.has_interval:
         return f"changes by {percent(change) if is_percent else shown(change)}{_values(widest)}"
-    size = absolute(change)
+    changes = [one.change for one in group if one.change is not None]
+    if all(one.has_interval for one in changes):
+        ends = min(one.low for one in changes), max(one.high for one in changes)
+        text = span(*ends, change.unit, is_share=is_percent).replace(" to ", " and ")
+        if is_percent and not widest.is_share:
+            text = text.replace(" %", " points")
+        return f"changes by something between {text}"
+    size = evolve(absolute(change), low=math.nan, high=math.nan)
     amount_ = percent(size) if is_percent else shown(size)
     values = [one.change.value for one in group if one.change is not None]
     if not any(values):
