@@ -59,7 +59,7 @@ def _row(advice: Advice) -> list[str]:
 
 
 def _sentences(advices: Sequence[Advice]) -> Iterator[str]:
-    """What holds at all places or at some, once."""
+    """Sentences that hold at all places or at some, each once."""
     baselines = dict.fromkeys(advice.baseline for advice in advices)
     yield f"Throughput lost is counted from {' or '.join(baselines)}."
     needed = [advice.trials_needed for advice in advices if not advice.decided]

@@ -149,10 +149,10 @@ def resolve(name: str) -> Policy:
         said = str(error).replace(f"policy {joined!r}", f"policy {name!r}", 1)
         if of_none := re.search(r"wpa-?(?![123](?!\d))\d+", wanted):
             newest = re.sub(re.escape(of_none.group()), "wpa3", wanted)
-            near = newest if _is_known(newest) else "wpa3"
+            meant = newest if _is_known(newest) else "wpa3"
             raise PolicyError(
                 f"policy {name!r}: there is no {of_none.group().upper()}, WPA3 is the newest; did "
-                f"you mean {near}?"
+                f"you mean {meant}?"
             ) from error
         near = nearest(wanted)
         raise PolicyError(said if near is None else f"{said}; did you mean {near}?") from error
