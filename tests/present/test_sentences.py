@@ -650,3 +650,11 @@ def test_lost_associations_are_told_with_the_number_of_clients(monkeypatch):
     monkeypatch.setitem(globals(), "STUDY", STUDY.replace(near, f"{near}\nclients = 10"))
     (line,) = Telling(policies(ONE, metric="associations_lost"), "1", (0.0, 20.0, 1.0)).leads()
     assert "the number of lost associations of 10 clients rises from 0.0 to 20.0 (" in line
+
+
+def test_several_undecided_changes_are_told_by_the_range_of_their_intervals():
+    telling = Telling(policies(TWO), "bit/s", (20e6, 19.9e6, 0.2e6), (20e6, 20.1e6, 0.3e6))
+    (lead,) = telling.leads()
+    assert "throughput changes by something between -1.5 and 2.0 % (" in lead
+    assert "±" not in lead
+    assert "too few trials to tell" in lead

@@ -41,6 +41,31 @@ scenario = ["home", "hall"]
 
 
 @pytest.mark.parametrize(
+    ("end", "policy", "is_told"),
+    [
+        ("access-point", "wireguard", True),
+        ("server", "wireguard", False),
+        ("access-point", "wpa2-psk-ccmp", False),
+    ],
+)
+def test_a_fitted_number_that_acts_is_named_with_its_error(
+    tmp_path: Path, end: str, policy: str, is_told: bool
+) -> None:
+    study = tmp_path / "devices.toml"
+    text = STUDY.format(profile="", grid="").split("[profile_set.air]")[0]
+    ap = f'ap = {{ profile = "mt7621" }}\ntunnel_end = "{end}"\n'
+    text = text.replace('phy = "802.11g"\n', f'phy = "802.11g"\n{ap}')
+    study.write_text(f'{text}[grid]\npolicy = ["open", "{policy}"]\nscenario = ["home"]\n')
+    lines = headline(summarise(run(study, out=tmp_path / "run", trials=2, jobs=1).path))
+    told = [line for line in lines if line.startswith("Fitted numbers act here")]
+    assert len(told) == is_told
+    assert (
+        not is_told or "mt7621 tunnel.wireguard (packet_cycles, serial_cycles): median " in told[0]
+    )
+    assert not is_told or told[0].endswith("error 5.6 %.")
+
+
+@pytest.mark.parametrize(
     ("profile", "where"),
     [("", "take no time (profile ideal"), (', profile = "mt7621"', "take no time in 2 of 4 cells")],
 )

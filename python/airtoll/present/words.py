@@ -100,7 +100,7 @@ _OF_CLIENTS: Final = ("associations_lost",)
 _PROFILES: Final = "profile_set"
 #: Kind of tunnel -> its name.
 _TUNNELS: Final = {"esp": "IPsec", "wireguard": "WireGuard", "openvpn": "OpenVPN"}
-#: Words of the throughput that a station takes from the others, by the verdict on their throughput.
+#: Words for a loss or gain of the others by a station, by the verdict on their throughput.
 _TAKES: Final = {Verdict.GAINS: "nothing from", Verdict.COSTS: "from"}
 _SAME_FRAMES: Final = "both send the same data frames"
 _NOT_MEASURED: Final = "not measured"

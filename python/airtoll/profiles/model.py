@@ -34,6 +34,11 @@ class Number(_Table):
     value: float = Field(ge=0)
     source: str = Field(min_length=3, description="datasheet, publication, or method of the fit")
     fitted: bool = Field(False, description="true for a number fitted to readings")
+    error: float | None = Field(
+        None,
+        ge=0,
+        description="of a fitted number: median size of the error of what it predicts, a share",
+    )
 
 
 class Reading(_Table):

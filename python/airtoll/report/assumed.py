@@ -38,7 +38,12 @@ _MODELS: Final = ("simulator", "analytic")
 
 def assumptions(summary: RunSummary) -> list[str]:
     """The sentences that hold for a run."""
-    return [*_of_ideal(summary), *_of_models(summary), *_of_powers(summary)]
+    return [
+        *_of_ideal(summary),
+        *_of_models(summary),
+        *_of_powers(summary),
+        *_of_fits(summary),
+    ]
 
 
 def takes_no_time(profile: Profile) -> bool:
@@ -147,6 +152,49 @@ def _apart(summary: RunSummary, quantity: str) -> Iterator[_Apart]:
         ordered = sorted((estimate for _, estimate in of), key=lambda one: one.value)
         where = ", ".join(filter(None, (policy_name(policy).replace(", ", " "), place)))
         yield _Apart(quantity, where, ordered[0], ordered[-1])
+
+
+def _of_fits(summary: RunSummary) -> list[str]:
+    """The fitted numbers that act in the run, each with its error, in one sentence."""
+    if summary.manifest["testbed"] not in _MODELS:
+        return []
+    found: dict[tuple[str, str, float | None], dict[str, None]] = {}
+    for cell in summary.plan.cells:
+        for profile in _devices(summary, cell):
+            for place, number in profile.fitted_numbers().items():
+                table, _, last = place.rpartition(".")
+                if _acts(table, cell) and not (
+                    table.startswith("tunnel.") and profile.name in _without_tunnel(cell)
+                ):
+                    key = (profile.name, table, number.error)
+                    found.setdefault(key, {})[last] = None
+    if not found:
+        return []
+    told = [
+        f"{profile} {table} ({', '.join(names)}): "
+        + ("error not known" if error is None else f"median error {100 * error:.2g} %")
+        for (profile, table, error), names in found.items()
+    ]
+    return [f"Fitted numbers act here, whose errors the ± does not hold: {'; '.join(told)}."]
+
+
+def _without_tunnel(cell: Cell) -> list[str]:
+    """The profile of the access point, where no tunnel ends at a device of this profile."""
+    settings = cell.settings
+    ends = [settings.server.profile, *(one.profile for one in settings.stations)]
+    if settings.tunnel_end == "access-point" or settings.ap.profile in ends:
+        return []
+    return [cell.profile(settings.ap.profile)]
+
+
+def _acts(table: str, cell: Cell) -> bool:
+    """Whether a table of a profile is used in a cell: a cipher's and a tunnel's by its policy."""
+    kind, _, name = table.removeprefix("card.").partition(".")
+    if kind == "cipher":
+        return name == cell.security.link.cipher.value
+    if kind == "tunnel":
+        return name in {one.suite for one in cell.security.tunnels}
+    return True
 
 
 def _of_powers(summary: RunSummary) -> list[str]:
