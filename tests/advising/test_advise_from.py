@@ -1261,6 +1261,7 @@ def two_levels():
     return at_levels("8,4")
 
 
+@pytest.mark.thorough
 def test_every_level_has_its_line(two_levels):
     rates = [level["requests_per_s"] for level in two_levels["levels"]]
     assert rates == [4, 8]
