@@ -215,17 +215,16 @@ def test_the_page_has_the_same_words_and_fits_a_phone(home):
 
 @pytest.fixture(scope="module")
 def office():
-    """Four laptops on two access points and their RADIUS server: the decision with its margin."""
-    decision, _ = decided(
+    """Four laptops on two access points and their RADIUS server: the decision and its screen."""
+    decision, measures = decided(
         situation("wpa2-psk-ccmp", place="office", clients=4, requests_per_s=4),
         named=("wpa3-eap-tls-ccmp", "wpa3-ft-eap-tls-ccmp"),
-        brief=True,
     )
-    return evolve(decision, margin=margin(decision.situation, str(decision.policy), holds=True))
+    return decision, screen(decision, measures.names)
 
 
 def test_an_office_is_told_what_fast_transition_saves(office):
-    decision = office
+    decision, _ = office
     assert decision.policy == "wpa3-ft-eap-tls-ccmp"
     verdicts = {
         one.policy: {claim.metric: claim.verdict for claim in one.claims}
@@ -622,7 +621,7 @@ def test_clients_that_never_come_back_are_a_reason_and_not_a_gap():
 
 def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit(office):
     """A fast server is told at which rate it fails, and a slow one at which rate it would not."""
-    decision = office
+    decision, _ = office
     fast = decision.margin
     assert fast.holds
     assert fast.short < fast.enough < fast.now
