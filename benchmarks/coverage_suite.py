@@ -233,11 +233,12 @@ def joined(n: int, share: float, alike: float) -> Callable[[Rng, int], float]:
 
 def wilson_exact(n: int, share: float) -> float:
     """Wilson's own coverage at a share, from the binomial distribution."""
-    from scipy import stats
-
-    k = np.arange(n + 1)
-    low, high = wilson(k, np.full(n + 1, n), LEVEL)
-    return float(stats.binom.pmf(k, n, share)[(low <= share) & (share <= high)].sum())
+    low, high = wilson(np.arange(n + 1), np.full(n + 1, n), LEVEL)
+    return sum(
+        math.comb(n, k) * share**k * (1 - share) ** (n - k)
+        for k in range(n + 1)
+        if low[k] <= share <= high[k]
+    )
 
 
 def mean_bca(n: int, share: float) -> Callable[[Rng, int], float]:

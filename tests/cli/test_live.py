@@ -43,7 +43,7 @@ def fetch(url: str) -> str:
         return answer.read().decode()
 
 
-def test_an_open_page_is_given_the_report_and_the_process_ends(tmp_path):
+def test_an_open_page_is_given_the_report_and_the_process_ends(airtoll, tmp_path):
     with live_run(tmp_path, "--out", "watched", "--trials", "4", "--jobs", "2") as (started, url):
         state = json.loads(fetch(url + "state"))
         while not state["ended"]:
@@ -51,11 +51,8 @@ def test_an_open_page_is_given_the_report_and_the_process_ends(tmp_path):
         page = fetch(url)
         assert started.wait(60) == 0
     assert page == (tmp_path / "watched" / "report.html").read_text()
-    command = [sys.executable, "-m", "airtoll.cli", "run", "quickstart", *SHORT]
-    subprocess.run(
-        [*command, "--out", "alone", "--trials", "4", "--no-report"], cwd=tmp_path, check=True,
-        capture_output=True,
-    )  # fmt: skip
+    options = ("--out", "alone", "--trials", "4", "--no-report")
+    assert airtoll("run", "quickstart", *SHORT, *options, cwd=tmp_path).returncode == 0
     for table in ("observations.parquet", "trials.parquet"):
         assert pl.read_parquet(tmp_path / "watched" / table).equals(
             pl.read_parquet(tmp_path / "alone" / table)

@@ -40,8 +40,18 @@ policy = ["open", "wpa2-psk-ccmp"]
 """
 
 
-#: The profile of the tests: the crates are compiled again, and nothing here asks how fast they are.
-QUICK = {"MATURIN_PEP517_ARGS": "--profile quick"}
+def unoptimised(folder: Path) -> dict[str, str]:
+    """The environment of a build below the folder, whose module is not run.
+
+    By the profile of the tests, whose dependencies are there; crates of our own, which another
+    path has compiled again, without optimisation: it would take most of the time.
+    """
+    crates = (path.parent.name for path in (ROOT / "crates").glob("*/Cargo.toml"))
+    (folder / ".cargo").mkdir()
+    (folder / ".cargo" / "config.toml").write_text(
+        "".join(f"[profile.quick.package.{crate}]\nopt-level = 0\n" for crate in crates)
+    )
+    return {"MATURIN_PEP517_ARGS": "--profile quick", "TMPDIR": str(folder)}
 
 
 def tools() -> dict[str, str]:
@@ -214,7 +224,7 @@ def test_the_sdist_builds_the_same_package(wheel, tmp_path):
     (source,) = tmp_path.glob("*.tar.gz")
     command(
         sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps",
-        "--wheel-dir", tmp_path / "built", source, cwd=tmp_path, more=QUICK,
+        "--wheel-dir", tmp_path / "built", source, cwd=tmp_path, more=unoptimised(tmp_path),
     )  # fmt: skip
     (built,) = (tmp_path / "built").glob("*.whl")
 

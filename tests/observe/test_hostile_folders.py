@@ -241,22 +241,27 @@ def test_every_command_on_every_change(good: Path, study: Path, tmp_path: Path) 
     assert tracebacks == []
 
 
+def further(*values: str) -> Any:
+    """A further fault of a kind."""
+    return pytest.param(*values, marks=pytest.mark.thorough)
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
         ("run.json: seed text", "seed is 'x', not a number from 0 on"),
         ("run.json: study.text gone", "study.text is missing"),
-        ("run.json: study null", "study is None, not a table"),
-        ("run.json: repetitions huge", "repetitions is 10000.*, not a number from 1 on"),
-        ("run.json: cut", "no run manifest"),
+        further("run.json: study null", "study is None, not a table"),
+        further("run.json: repetitions huge", "repetitions is 10000.*, not a number from 1 on"),
+        further("run.json: cut", "no run manifest"),
         ("run.json: nested", "nested too deeply"),
         ("observations.parquet: value nan", "'value' holds values that are no numbers"),
         ("observations.parquet: cell null", "'cell' lacks values"),
         ("observations.parquet: policy text", "is none of the study in run.json"),
         ("trials.parquet: status text", "'status' holds others than failed, ok"),
-        ("trials.parquet: cell gone", "column 'cell' is missing"),
+        further("trials.parquet: cell gone", "column 'cell' is missing"),
         ("trials.parquet: cut", "no readable Parquet table"),
-        ("sketches.parquet: counts gone", "column 'counts' is missing"),
+        further("sketches.parquet: counts gone", "column 'counts' is missing"),
     ],
 )
 def test_the_message_names_file_and_fault(

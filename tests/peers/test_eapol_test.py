@@ -236,7 +236,7 @@ def test_our_server_asks_eapol_test_for_another_share(
 SECOND_SHARE = {1024: 0, 1398: 2}
 
 
-@pytest.mark.parametrize("fragment", [1024, 1398])
+@pytest.mark.parametrize("fragment", [pytest.param(1024, marks=pytest.mark.thorough), 1398])
 @pytest.mark.parametrize(
     ("method", "chain"),
     [

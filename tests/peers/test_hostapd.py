@@ -227,7 +227,7 @@ def test_our_station_gives_hostapd_the_share_that_it_asks_for(
     assert real.count("eapol") == own.count("eapol") + 2
 
 
-@pytest.mark.parametrize("fragment", [1024, 1398])
+@pytest.mark.parametrize("fragment", [pytest.param(1024, marks=pytest.mark.thorough), 1398])
 @pytest.mark.parametrize(
     ("method", "chain", "group"),
     [

@@ -33,7 +33,7 @@ def thorough(*values: object) -> Any:
         ("wpa3-sae-ccmp", {}),
         ("owe-ccmp", {}),
         thorough("owe-draft-mlkem768-ccmp", {}),
-        ("wpa3-sae-draft-mlkem768-ccmp", {}),
+        thorough("wpa3-sae-draft-mlkem768-ccmp", {}),
         thorough("wpa2-ft-psk-ccmp", {}),
         ("wpa2-eap-peap-ccmp", {}),
         ("8021x-tls+wep-104", {"tls": "1.3", "chain": ["ecdsa-p-256"]}),

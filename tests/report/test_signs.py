@@ -59,7 +59,10 @@ def answered(tmp_path, ledger, rates, definition="difference_bps", trials=6, cav
     return summarise(run(study, testbed=Rated(), out=tmp_path / "run").path)
 
 
-@pytest.mark.parametrize("definition", ["of_baseline", "of_secured", "difference_bps"])
+@pytest.mark.parametrize(
+    "definition",
+    ["of_baseline", pytest.param("of_secured", marks=pytest.mark.thorough), "difference_bps"],
+)
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [

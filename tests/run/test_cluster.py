@@ -129,6 +129,8 @@ def test_a_panic_on_a_worker_is_a_failed_trial(study, tmp_path, monkeypatch, loc
     assert all(reason.startswith(f"{FAULT}{words}") for reason in failed["reason"])
 
 
+# Workers start five times, for nine seconds of CPU time.
+@pytest.mark.thorough
 def test_workers_that_die_of_a_trial_fail_it_alone(study, tmp_path, monkeypatch):
     """The trial is broken, so that a resumed run tries again."""
     submit = Cluster.submit

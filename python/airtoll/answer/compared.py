@@ -13,6 +13,7 @@ from airtoll.analyse import Analysis, Estimate, analyse
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.analyse.join_times import TIMES
 from airtoll.analyse.overhead import Summary, ratio_fieller
+from airtoll.analyse.percentiles import PERCENTILES
 from airtoll.analyse.power import fresh_trials
 from airtoll.analyse.settling import DRIFTS
 from airtoll.answer.claims import Compare, Verdict
@@ -92,7 +93,8 @@ def _analysed(question: Asked, measured: Measured, arms: dict[Arm, str]) -> Anal
         traffic=pl.lit("all"),
         factors=pl.lit("{}"),
     )
-    sketches = measured.sketches
+    # Only percentiles rest on the packets of all trials, whose bins take longer than all else.
+    sketches = None if PERCENTILES.keys().isdisjoint(wanted) else measured.sketches
     if sketches is not None:
         sketches = _as_text(sketches.filter(pl.col("cell").is_in(list(of_cell))))
     return analyse(

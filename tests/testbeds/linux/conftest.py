@@ -7,6 +7,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -38,6 +39,11 @@ def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, Path]]
         f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nUsePAM no\n"
         "PasswordAuthentication no\nPermitRootLogin prohibit-password\n"
     )
+    # A shell below another one reads no ~/.bashrc, in which pyenv and its like take half a second
+    # of each command. Its `python3` is the interpreter of the tests and no script around it.
+    path = os.pathsep.join([str(Path(sys.executable).resolve().parent), os.environ["PATH"]])
+    with (folder / "config").open("a") as config:
+        config.write(f'SetEnv SHLVL=1 "PATH={path}"\n')
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
     daemon = subprocess.Popen(
