@@ -73,6 +73,8 @@ _OPEN, _USUAL = "open", "wpa2-psk-ccmp"
 _SHOWN, _WORTH = 3, 0.08
 #: The least weight of those that are named in one line, and their number.
 _NAMED, _MOST_NAMED = 0.02, 5
+#: Causes that the first lines name.
+_MOST_LIKELIEST: Final = 2
 #: Readings of which those that are less likely have a figure; of more, the first alone.
 _MOST_GIVEN: Final = 2
 #: Readings of a mechanism's evidence.
@@ -382,7 +384,10 @@ def _phy(
     silent = [one.name for one in networks if one.name] + list(profiles.values())
     verb = "does" if len(silent) == 1 else "do"
     why = f" ({' and '.join(silent)} {verb} not tell it)" if silent else ""
-    raise UsageError(f"say --phy, the PHY of the link, e.g. --phy 802.11ac{why}")
+    raise UsageError(
+        "say --phy, the PHY of the link, e.g. --phy 802.11ac (`iw dev wlan0 link` shows VHT-MCS "
+        f"with 802.11ac, HE-MCS with 802.11ax){why}"
+    )
 
 
 def _carrying(link: Link, readings: Sequence[Reading]) -> Link:
@@ -582,6 +587,8 @@ def lines(
     same = not differ(readings)
     judged = verdicts(setting, readings)
     _verdict(text, setting, readings, judged, same=same)
+    if not same:
+        _likeliest(text, ranking, judged)
     first_policy, second_policy = setting.policies
     both = f"{first_policy}, then {second_policy}"
     if first_policy == second_policy:
@@ -603,7 +610,7 @@ def lines(
     if judged and all(one.says in ("alone", "limited") for one in judged):
         text.add("Causes that would give these readings, by weight, if you look further:")
     if not ranking.fits:
-        text.add(f"Nothing in the list gives all of these readings. {_misfit(ranking)}.")
+        text.add(_misfitting(ranking))
     shown = [
         one for at, one in enumerate(ranking.ranked[:_SHOWN]) if at == 0 or one.weight >= _WORTH
     ]
@@ -643,7 +650,7 @@ def _verdict(
     # Falls that security does not explain come first.
     ordered = sorted(judged, key=lambda one: one.says != "more")
     for one in ordered[:_MOST_JUDGED]:
-        text.add(_judged(setting, one, several=len(judged) > 1))
+        text.add(_judged(setting, one))
     if len(judged) > _MOST_JUDGED:
         text.add(f"and {len(judged) - _MOST_JUDGED} throughputs more (--json)")
     if not judged:
@@ -668,25 +675,41 @@ def _verdict(
             )
 
 
-def _judged(setting: Setting, one: Verdict, *, several: bool) -> str:
-    """``expected from octets 1.4 %, measured 2.6 ± 2.4 %: what security alone costs``."""
+def _judged(setting: Setting, one: Verdict) -> str:
+    """``TCP up fell by 2.6 ± 2.4 %, and security's octets cost 1.4 %: more than they explain``."""
     half = 50 * (one.high - one.low)
     fell, expected = (round(100 * x, 1) + 0.0 for x in (one.measured, one.expected))
-    measured = f"{fell:.1f}" + (f" ± {half:.1f}" if half >= 0.05 else "")
+    measured = f"{abs(fell):.1f}" + (f" ± {half:.1f}" if half >= 0.05 else "")
     among = f" (95 % of all {one.family})" if one.family > 1 else ""
     air = _shown(setting.of(one.reading.flow).before, "throughput_bps")
     words = {
         "alone": "what security alone costs; nothing is slow",
-        "undecided": "security alone may cost that, but in this spread a further fall of up to "
+        "undecided": "security alone may explain that, but in this spread a further fall of up to "
         f"{100 * (one.high - one.expected):.0f} % would not show"
         + (": it cannot tell a fall from none" if one.low <= 0 else ""),
         "limited": f"what security alone costs; both are far below the {air} of the air, which "
         "security does not explain",
-        "more": "more than security's octets explain",
-        "less": "less than security's octets cost: look whether both were measured as stated",
+        "more": "more than they explain",
+        "less": "less than they cost; look whether both were measured as stated",
     }[one.says]
-    kind = f"{_kind(one.reading)}: expected" if several else "expected"
-    return f"{kind} from octets {expected:.1f} %, measured {measured} %{among}: {words}"
+    verb = "fell" if fell >= 0 else "rose"
+    return (
+        f"{_kind(one.reading)} {verb} by {measured} %{among}, and security's octets cost "
+        f"{expected:.1f} %: {words}"
+    )
+
+
+def _likeliest(text: _Text, ranking: Ranking, judged: Sequence[Verdict]) -> None:
+    """The first causes in one line, where something is slow and the list has its cause."""
+    if not ranking.fits or not any(one.says == "more" for one in judged):
+        return
+    named = [
+        f"{one.mechanism.name} ({_percent(one.weight)})"
+        for one in ranking.ranked[:_MOST_LIKELIEST]
+        if one.weight >= _WORTH
+    ]
+    if named:
+        text.add(f"Likeliest cause: {', then '.join(named)}")
 
 
 def _change(one: Difference) -> str:
@@ -764,7 +787,7 @@ def _mechanism(text: _Text, setting: Setting, at: int, ranked: Ranked, *, mends:
     reasons = [ranked.prior.because] if ranked.prior.because else []
     told = sorted(ranked.readings, key=lambda one: -one.bits)
     reasons += [
-        f"{_kind(one.reading)} ({_likelier(one.bits)} than by the others)"
+        f"{_kind(one.reading)}, which is {_likelier(one.bits)} by it than by the others"
         for one in told
         if one.bits > _TELLING
     ][:_MOST_READINGS]
@@ -776,7 +799,7 @@ def _mechanism(text: _Text, setting: Setting, at: int, ranked: Ranked, *, mends:
         if abs(one.deviations) > _OFF
     ]
     against += [
-        f"{_kind(one.reading)} ({_likelier(-one.bits)} by the others)"
+        f"{_kind(one.reading)}, which is {_likelier(-one.bits)} by the others"
         for one in reversed(told)
         if one.bits < -_TELLING and abs(one.deviations) <= _OFF
     ]
@@ -812,10 +835,21 @@ def _less_likely(rest: Sequence[Ranked]) -> str:
     return f"less likely, would give {' and '.join(kinds)}: {'; '.join(named)}"
 
 
+def _misfitting(ranking: Ranking) -> str:
+    """Why the first of the list does not fit, and which of the others would."""
+    able = [one.mechanism.name for one in ranking.ranked if one.agrees][:_MOST_NAMED]
+    if not able or ranking.ranked[0].agrees:
+        return f"Nothing in the list gives all of these readings. {_misfit(ranking)}."
+    return (
+        f"The likeliest of the list does not give these readings, and those that do are less "
+        f"likely: {', '.join(able)}. {_misfit(ranking)}."
+    )
+
+
 def _misfit(ranking: Ranking) -> str:
     """Why the first mechanism does not fit: a reading, the level before, or a likelier cause."""
     first = ranking.ranked[0]
-    best = f"The nearest, {first.mechanism.name},"
+    best = f"The first, {first.mechanism.name},"
     if first.agrees:
         return (
             f"{best} agrees with the readings, but a cause that is not in the list is likelier "

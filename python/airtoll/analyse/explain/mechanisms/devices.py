@@ -411,7 +411,7 @@ REORDERED = Mechanism(
     fixed(*((share,) for share in (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5))),
     lambda setting: Prior(0.5 if setting.change.cipher and not setting.change.no_ht else 0.0),
     "a fault of a driver: update it; one flow at a time avoids it",
-    say=lambda v: f"{percent(v[0])} of the frames of several flows",
+    say=lambda v: f"{percent(v[0])} of the frames of several flows, few of a single one",
 )
 
 
