@@ -480,6 +480,9 @@ def written(text: str, summaries: dict[str, RunSummary]) -> str:
         if found.group(1) in STATED:
             body = "\n".join(STATED[found.group(1)]())
             return f"<!-- table: {found.group(1)} -->\n{body}\n<!-- end of table -->\n"
+        if found.group(1) not in TABLES:
+            # A table of `tools/guides.py`.
+            return found.group(0)
         study, make = TABLES[found.group(1)]
         if study not in summaries:
             with tempfile.TemporaryDirectory() as folder:

@@ -269,10 +269,12 @@ def test_two_captures_are_compared_in_a_sentence(airtoll: Any, joins: Path) -> N
     )
     assert second == (
         "Most of it is management, 1.72 of 3.14 points: authentication, key handshakes and other "
-        "management."
+        "management. It is paid once a join, not for each frame."
     )
     data = json.loads(airtoll("capture", "compare", plain, secured, *keys, "--json").stdout)
     assert data["answer"] == [first, second]
+    folders = airtoll("capture", "compare", plain.parent, secured.parent)
+    assert folders.stdout == done.stdout
     back = airtoll("capture", "compare", secured, plain, *keys).stdout.splitlines()[0]
     assert back.startswith("From sae/ccmp-128 to an open network, the rate of the payload rises by")
 

@@ -521,7 +521,9 @@ class TestAnswer:
         assert not found["differ"]
         assert found["deciding"] is None
         text = shown("238", "238", *AC)
-        assert text.startswith("TCP down fell by 0.0 ± 13.9 %, and security's octets cost 1.3 %: security")
+        assert text.startswith(
+            "TCP down fell by 0.0 ± 13.9 %, and security's octets cost 1.3 %: security"
+        )
         assert "The two do not differ beyond their spread (TCP down +0.0 %, 95 %" in text
         assert "a further fall of up to 12 % would not show" in text
         assert "Decides" not in text

@@ -84,6 +84,13 @@ def take_apart(
     frame = decompose(pl.DataFrame(rows), spans, baseline=_BASELINE, definition=definition)
     # A capture shows time without frames as idle air, which explains nothing.
     rest = frame.filter(pl.col("part").is_in(["airtime_idle_s", "unexplained"]))["value"].sum()
+    # Frames of a capture have the rates of their radio, and fill whole symbols.
+    frame = frame.with_columns(
+        pl.when(pl.col("part") == "airtime_payload_s")
+        .then(pl.lit("payload at other rates, and padding to whole symbols"))
+        .otherwise(pl.col("meaning"))
+        .alias("meaning")
+    )
     parts = frame.filter(~pl.col("part").is_in(["airtime_idle_s", "unexplained"])).select(
         "part", "meaning", "value"
     )
@@ -125,7 +132,10 @@ def _rate(name: str, report: CaptureReport, *, plaintext: bool) -> float:
     if length <= 0:
         raise UsageError(f"{name} capture: it has no length in time")
     if not any(total["airtime_s"].values()):
-        raise UsageError(f"{name} capture: no airtime: its radio headers name no rates")
+        raise UsageError(
+            f"{name} capture: no airtime: its frames have no radio headers with rates; name a "
+            "capture of the air, as monitor mode gives it (not one of a wire)"
+        )
     octets = total["octets"]["payload"] + (total["inner_headers_octets"] if plaintext else 0)
     if octets == 0:
         raise UsageError(f"{name} capture: no payload: it holds no data")

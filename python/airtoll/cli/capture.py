@@ -40,6 +40,7 @@ from airtoll.errors import CaptureError, UsageError
 from airtoll.observe.spreadsheet import cell
 from airtoll.observe.tables import is_observations, put_table
 from airtoll.present.captured import compared, part_label, security_label
+from airtoll.testbeds.example import AIR, KEYS
 
 app = typer.Typer(help="Read captures of real networks.", no_args_is_help=True)
 app.command("example")(example)
@@ -256,7 +257,9 @@ def watch_command(
 class CompareOptions:
     """Options of ``airtoll capture compare``."""
 
-    baseline: Annotated[str, typer.Argument(help="Capture without security.")]
+    baseline: Annotated[
+        str, typer.Argument(help="Capture without security, or a folder of `capture example`.")
+    ]
     secured: Annotated[str, typer.Argument(help="Capture of the same traffic with it.")]
     key: Annotated[list[str] | None, typer.Option(help="As for `report`.")] = None
     keys: Annotated[
@@ -277,11 +280,14 @@ def compare_command(options: CompareOptions) -> None:
     """
     if options.definition not in ("of_baseline", "of_secured"):
         raise UsageError(f"--definition {options.definition}: of_baseline or of_secured")
-    given = options.key or [], options.keys or []
+    folders = [Path(one) for one in (options.baseline, options.secured) if Path(one).is_dir()]
+    keys = [folder / KEYS for folder in folders if (folder / KEYS).is_file()]
+    given = options.key or [], [*(options.keys or []), *keys]
     if Path(options.baseline).resolve() == Path(options.secured).resolve():
         raise UsageError(f"{options.baseline} is named twice: name two captures")
-    first = capture_report([options.baseline], *given)
-    second = capture_report([options.secured], *given)
+    first, second = (
+        capture_report([_air(one)], *given) for one in (options.baseline, options.secured)
+    )
     found = take_apart(
         first, second, "of_baseline" if options.definition == "of_baseline" else "of_secured"
     )
@@ -306,6 +312,12 @@ def compare_command(options: CompareOptions) -> None:
     for row in found.parts.iter_rows(named=True):
         view.add_row(part_label(row["part"]), f"{100 * row['value']:+.2f}", row["meaning"])
     console.print(view)
+
+
+def _air(path: str) -> str:
+    """The capture of the air in a folder of `capture example`; of a file, the file."""
+    inside = Path(path) / AIR
+    return str(inside) if inside.is_file() else path
 
 
 def _announced(report: CaptureReport) -> str | None:

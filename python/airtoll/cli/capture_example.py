@@ -32,5 +32,8 @@ def example(
     err().print(f"wrote {target}: {octets / 1000:.0f} kB", markup=False, soft_wrap=True)
     read = f"airtoll capture report {target / AIR} --keys {target / KEYS}"
     out().print(read, markup=False, soft_wrap=True)
+    if name != "open":
+        compare = f"airtoll capture example open && airtoll capture compare open {target}"
+        err().print(f"beside an open network: {compare}", markup=False, soft_wrap=True)
     for key in wireshark_keys(target / KEYS):
         err().print(f"Wireshark: decryption key {key}", markup=False, soft_wrap=True)

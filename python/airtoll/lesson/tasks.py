@@ -179,7 +179,7 @@ def _handovers(scenarios: Scenarios) -> list[Blank]:
 def _run(study: str, name: str, *values: str) -> str:
     """A run of a study with other values, and its table, in the words of every usual shell."""
     place = f"runs/{name}"
-    given = " ".join(f'--set "{value}"' for value in values)
+    given = " ".join(f'--set "{value}"' for value in (*values, _NO_QUESTION))
     return f"airtoll run {study} --out {place} {given}\nairtoll show {place} costs"
 
 
@@ -188,6 +188,8 @@ def _listed(key: str, levels: Sequence[object]) -> str:
     return f"{key}=[{','.join(map(repr, levels))}]"
 
 
+#: The questions of the study are about more than a task.
+_NO_QUESTION: Final = "question=[]"
 _UDP: Final = _listed("grid.traffic", ["udp"])
 _TWO_POLICIES: Final = _listed("grid.policy", [POLICIES[_OPEN], POLICIES[_CCMP]])
 _TWO_RATES: Final = _listed("grid.scenario.rate_mbps", [6, 54])
@@ -263,6 +265,9 @@ _ABOUT: Final[Mapping[str, _About]] = {
             _listed("grid.scenario", ["walk"]),
             _listed("grid.policy", ["open", *dict.fromkeys(policy for policy, _ in _HANDOVERS)]),
             _listed("grid.traffic", ["call"]),
+            _listed(
+                "grid.scenario.handover.method", [*dict.fromkeys(how for _, how in _HANDOVERS)]
+            ),
             _listed("study.answers", ["handover_gap_s", "handover_messages"]),
         ),
         "Its numbers are means of ten calls.",

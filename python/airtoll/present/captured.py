@@ -14,6 +14,7 @@ _OPEN: Final = "an open network"
 #: A difference below this share is told as none.
 _SAME: Final = 5e-5
 _HALF: Final = 0.5
+_JOINS: Final = "airtime_management_s"
 _LABELS: Final = {
     "airtime_mac_phy_s": "preambles and headers",
     "airtime_ack_s": "acknowledgements",
@@ -56,8 +57,9 @@ def compared(found: CapturedOverhead, before: str | None, after: str | None) -> 
     points = 100 * float(top["value"])
     if share >= _SAME and points * found.overhead > 0:
         most = "Most of it" if abs(points) > _HALF * 100 * share else "The largest part"
+        once = " It is paid once a join, not for each frame." if top["part"] == _JOINS else ""
         lines.append(
             f"{most} is {part_label(top['part'])}, {abs(points):.2f} of {100 * share:.2f} "
-            f"points: {top['meaning']}."
+            f"points: {top['meaning']}.{once}"
         )
     return lines
