@@ -99,8 +99,15 @@ def test_every_row_is_compared_or_those_of_one_table(airtoll: Any, tmp_path: Pat
     assert len(done.stdout.splitlines()) <= 12
     shown = airtoll("compare", run, "tripathi2008", COLUMNS="300").stdout
     rows = json.loads(airtoll("compare", run, "tripathi2008", "--json").stdout)
-    said = len(re.findall(r" throughput +\d", shown))
-    assert said == sum(row["quantity"] == "throughput_bps" for row in rows)
+    ours = [row for row in rows if row["quantity"] == "throughput_bps"]
+    lines = {
+        (row["table"], re.sub(r"profile_set=\w+", "", row["cell"]), row["client"])
+        for row in ours
+    }
+    # A line has the printed value, and ours of each variant.
+    of_tables = [line for line in shown.splitlines() if "  " in line]
+    assert sum(line.count("Mb/s") for line in of_tables) == len(lines) + len(ours)
+    assert all(f"table {row['table']}, throughput" in shown for row in ours)
     one = json.loads(airtoll("compare", run, "tripathi2008", "--json", "--table", "4").stdout)
     assert one == [row for row in rows if row["table"] == "4"]
     assert 0 < len(one) < len(rows)

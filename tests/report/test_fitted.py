@@ -61,7 +61,11 @@ def test_a_card_fitted_to_overheads_is_not_said_to_be_fitted_to_throughputs(summ
     }
     for table in ("2", "3"):
         assert {
-            (table, "overhead", f"fitted to this value: overheads of table {table}, single client"),
+            (
+                table,
+                "overhead",
+                f"fitted to this printed value, with the overheads of table {table}, single client",
+            ),
             (
                 table,
                 "throughput_bps",
@@ -70,7 +74,7 @@ def test_a_card_fitted_to_overheads_is_not_said_to_be_fitted_to_throughputs(summ
             ),
         } == {note for note in notes if note[0] == table}
     for table in ("4", "5"):
-        said = "predicted: fitted to the overheads of tables 2 and 3, single client"
+        said = "predicted by a fit to the overheads of tables 2 and 3, single client"
         assert {note[2] for note in notes if note[0] == table} == {said}
 
 
@@ -101,7 +105,7 @@ def test_fitted_rows_are_marked_and_left_out_of_the_error(summary):
     page = (summary.path / "report.html").read_text("utf-8")
     fitted = [c for c in summary.comparisons if summary.seen(c)]
     assert page.count('<tr class="fitted">') == len(fitted)
-    assert "fitted to this value: overheads of table 2, single client" in page
+    assert "fitted to this printed value, with the overheads of table 2, single client" in page
     assert "p4-3.2ghz-rt61-card is fitted to overheads of tables 2 and 3, single client." in page
     fits = page.index("Against the printed figures, with fitted profiles")
     assert page.index("Against the printed figures<") < fits

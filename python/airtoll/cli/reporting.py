@@ -29,7 +29,7 @@ from airtoll.report import FORMATS, report_text, write_report
 from airtoll.report.closing import closing
 from airtoll.report.imported import is_imported
 from airtoll.report.latex import LAYOUTS, Typeset
-from airtoll.report.paper_tables import PaperForm, as_csv, as_latex, paper_tables
+from airtoll.report.paper_tables import PaperForm, PaperTable, as_csv, as_latex, paper_tables
 from airtoll.report.printed_rows import (
     COLUMNS,
     ERROR,
@@ -308,9 +308,8 @@ def _print_rows(
     compared = [row for row in rows if row.comparison is not None]
     for line in _in_short(summary, dataset, compared, every=every):
         out().print(line, markup=False, highlight=False, soft_wrap=True)
-    several = len({row.table for row in printed_rows(summary, dataset)}) > 1
-    if compared:
-        _print_comparisons(summary, compared, table_column=several)
+    for paper in paper_tables(compared):
+        _print_paper_table(paper, _against(summary))
     combined = [row for row in rows if row.comparison is None]
     if combined:
         _print_combined(combined, _against(summary))
@@ -363,24 +362,22 @@ def _against(summary: RunSummary) -> str:
     return f"printed against {_KINDS.get(testbed, testbed)}"
 
 
-def _print_comparisons(
-    summary: RunSummary, rows: Sequence[PrintedRow], *, table_column: bool = False
-) -> None:
-    """Rows of the comparison, on request with the paper's table of each."""
-    columns = ["cell", "quantity", PRINTED, OURS, ERROR, "note"]
-    view = table(_against(summary), ["table"] * table_column + columns, right=columns[2:5])
-    for row in rows:
-        client = f" {row.client}" if row.client else ""
-        view.add_row(
-            *[row.table] * table_column,
-            summary.names.cell(row.cells[0].name) + client,
-            row.quantity,
-            row.printed,
-            row.shown,
-            row.error,
-            row.note,
-        )
-    out().print(view)
+def _print_paper_table(paper: PaperTable, against: str) -> None:
+    """A table of the paper with ours beside it, and its notes by letters."""
+    notes = paper.notes(paper.columns)
+    ours = [name for name in paper.columns if name != POLICY]
+    groups = zip(paper.texts(), paper.marks(notes), strict=True)
+    for (title, rows), marks in groups:
+        place = f" ({title or paper.place})" if title or paper.place else ""
+        head = f"table {paper.table}, {paper.quantity}{place}: {against}"
+        view = table(head, list(paper.columns), right=ours)
+        for row, letters in zip(rows, marks, strict=True):
+            marked = [f" ({one})" if one else "" for one in letters]
+            ends = dict(enumerate(marked, 2))
+            view.add_row(*(text + ends.get(at, "") for at, text in enumerate(row)))
+        out().print(view)
+    for note, letter in notes.items():
+        out().print(f"({letter}) {note}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _json_row(summary: RunSummary, row: PrintedRow) -> dict[str, Any]:

@@ -55,7 +55,7 @@ class OfMetric:
         return [line for one in self.answered for line in Teller(names).answer(one).reasons]
 
     def rows(self, names: Names) -> Iterator[Row]:
-        """A row for each claim: metric, from, to, where, before, after, change, verdict."""
+        """A row for each claim: the columns of ``views.answers``."""
         for one in self.answered:
             for claim in one.compares:
                 cells = (claim.place.cells[claim.have], claim.place.cells[claim.to])
@@ -71,6 +71,7 @@ class OfMetric:
                     _arm(names, claim.have),
                     _arm(names, claim.to),
                     place,
+                    _stations(one.question),
                     shown(self.metric, claim.before),
                     shown(self.metric, claim.after),
                     _change(claim),
@@ -170,6 +171,13 @@ def _chosen(questions: Sequence[Asked], where: Where) -> list[Asked]:
 
 def _levels(place: Place, to: Arm) -> dict[str, str]:
     return {axis: str(level) for axis, level in (*place.levels, *to.levels)}
+
+
+def _stations(question: Asked) -> str:
+    """The stations whose values a question is about; empty for the whole cell."""
+    if question.others_than is not None:
+        return f"all but {question.others_than}"
+    return question.station or ""
 
 
 def _arm(names: Names, arm: Arm) -> str:

@@ -36,15 +36,15 @@ class Standing:
 
     @property
     def words(self) -> str:
-        """``predicted: fitted to the overheads of tables 2 and 3, single client``."""
+        """``predicted by a fit to the overheads of tables 2 and 3, single client``."""
         if not self.name:
             return ""
         fit = fitted_to(self.to)
         if self.name == "fitted":
-            return f"fitted to this value{f': {fit}' if fit else ''}"
+            return f"fitted to this printed value{f', with the {fit}' if fit else ''}"
         if self.name == "related":
             return f"not predicted: fitted to the {fit}, not to this {name_of(self.quantity)}"
-        return f"predicted: fitted to the {fit}"
+        return f"predicted by a fit to the {fit}"
 
 
 def standing(comparison: Comparison, cell: Cell, readings: Sequence[Reading]) -> Standing:

@@ -585,9 +585,13 @@ _LATEX: Final = {
 }
 
 
+#: The sign of a number, which is no hyphen.
+_NEGATIVE: Final = re.compile(r"(?<![\w.,)-])-(?=\d)")
+
+
 def escape_latex(text: str) -> str:
     """One line of text that LaTeX prints as it is; control characters are spaces."""
-    plain = CONTROLS.sub(" ", text)
+    plain = _NEGATIVE.sub("−", CONTROLS.sub(" ", text))
     escaped = "".join(_LATEX.get(mark, mark) for mark in plain)
     # Behind the end of a row these would be its arguments.
     return f"{{{escaped[0]}}}{escaped[1:]}" if escaped[:1] in ("[", "*") else escaped

@@ -217,16 +217,20 @@ def _latex(
             marked.append(cells)
         found.append(Group(title, tuple(tuple(row[at] for at in kept) for row in marked)))
     numbers = frozenset(names[at] for at in kept if at)
+    own = _caption_of(summary, table, chosen, [names[at] for at in kept])
     return typeset(
         # Printed, ours and its error are the answer.
         Grid(tuple(names[at] for at in kept), numbers, tuple(found), chosen=True),
         form.layout,
-        caption=escape_latex(form.caption)
-        if form.caption
-        else _caption_of(summary, table, chosen, [names[at] for at in kept]),
+        caption=escape_latex(form.caption) if form.caption else own,
         label=form.label or label_of(table.dataset, table.table, table.quantity),
         notes=[
-            f"\\textsuperscript{{{letter}}} {escape_latex(note)}." for note, letter in notes.items()
+            # A caption of the user does not say what the numbers are.
+            *([own] if form.caption else ()),
+            *(
+                f"\\textsuperscript{{{letter}}} {escape_latex(note)}."
+                for note, letter in notes.items()
+            ),
         ],
     )
 
@@ -320,7 +324,8 @@ def caption_of_view(
             methods += of
         elif OVERHEAD in same:
             methods = of
-    title = escape_latex(summary.study.study.title.rstrip(".")) + "."
+    title = escape_latex(summary.study.study.title.rstrip("."))
+    title += "" if title.endswith("?") else "."
     said = f"{title} {caption(summary, cells, chosen, methods, without, shown, same)}"
     return f"{said} {escape_latex(note)}" if note and "verdict" in shown else said
 

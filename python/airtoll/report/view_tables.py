@@ -124,7 +124,8 @@ class ViewTables:
             label = f"{label}-{number + 1}"
         if self.form.caption:
             caption = escape_latex(": ".join(filter(None, (self.form.caption, "; ".join(apart)))))
-            return self._set(part, caption, label)
+            # A caption of the user does not say what the numbers are.
+            return self._set(part, caption, label, [self._caption(part)])
         found = self._set(part, self._caption(part), label)
         # Of columns that are left out the caption says nothing; it is no longer without them.
         without = self._caption(part, found.left_out) if found.left_out else ""
@@ -176,7 +177,7 @@ class ViewTables:
                 said.append(f"{name[:1].upper()}{name[1:]}: {text} in every row.")
         return kept, (policy, *said)
 
-    def _set(self, part: _Part, caption: str, label: str) -> Typeset:
+    def _set(self, part: _Part, caption: str, label: str, notes: Sequence[str] = ()) -> Typeset:
         """The table with places as titles or as a column, whichever fits with more columns."""
         if self.columns is not None:
             tries = [self._chosen(part)]
@@ -187,7 +188,7 @@ class ViewTables:
                 tries.reverse()
         found = []
         for grid in tries:
-            one = typeset(grid, self.layout, caption=caption, label=label)
+            one = typeset(grid, self.layout, caption=caption, label=label, notes=notes)
             if one.fits and not one.left_out:
                 return one
             found.append(one)

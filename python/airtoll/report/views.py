@@ -132,12 +132,12 @@ def answers(summary: RunSummary, metrics: Sequence[str] = ()) -> View:
     """The change of every metric that the run measured, or of some, at every place, with its
     verdict.
     """
-    columns = ("metric", "from", "to", "where", "before", "after", "change", "verdict")
+    columns = ("metric", "from", "to", "where", "station", "before", "after", "change", "verdict")
     found = _Rows(columns, ("before", "after", "change"))
     for one in every_metric(summary, metrics):
         for texts, levels, cells in one.rows(summary.names):
             found.put(cells, texts, levels)
-    return evolve(found.view(), places=("metric", "where"), minor=("before", "after"))
+    return evolve(found.view(), places=("metric", "where", "station"), minor=("before", "after"))
 
 
 def printed(summary: RunSummary) -> View:

@@ -19,7 +19,7 @@ from airtoll.report.summary import RunSummary
 _STANDINGS = {
     "": ("nothing fitted", "o", 0),
     "predicted": ("predicted", "s", 1),
-    "fitted": ("fitted to this value", "o", 6),
+    "fitted": ("fitted to this printed value", "o", 6),
     "related": ("not predicted: another quantity of it was fitted", "^", 6),
     "above": ("printed above the ceiling", "X", 3),
 }
