@@ -8,6 +8,7 @@ are added as trials.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -123,9 +124,11 @@ def import_command(options: ImportOptions) -> None:
         except DatasetError as error:
             # A name with a mistake is none of a damaged file.
             if options.strict or len(named_files) == 1 or not file.exists():
-                raise
+                raise _alone(file, error, strict=options.strict) from error
             lost.append(left_out(file, error))
             refused[_known_as(file)] = why_left_out(file, error)
+    if options.policy is None:
+        _say_policies([file for file in named_files if _known_as(file) not in refused])
     if not sources:
         raise DatasetError(f"none of {len(named_files)} files can be read: {'; '.join(lost[:3])}")
     with opened(options.folder) as store:
@@ -190,7 +193,7 @@ def _within(files: list[Path]) -> list[Path]:
 
 
 def _policies(files: list[Path], stated: str | None) -> dict[Path, str]:
-    """The policy of each file: the stated one, else by its name, else open; and a line about it."""
+    """The policy of each file: the stated one, else by its name, else open."""
     by_name = {file: policy_of(file) for file in files}
     if stated is not None:
         own = resolve(stated).name
@@ -201,13 +204,26 @@ def _policies(files: list[Path], stated: str | None) -> dict[Path, str]:
                 "--policy out to take the names"
             )
         return dict.fromkeys(files, own)
-    counts = Counter(name for name in by_name.values() if name is not None)
+    return {file: name or "open" for file, name in by_name.items()}
+
+
+def _say_policies(files: Sequence[Path]) -> None:
+    """The policies that the names of these files or of their folders say, and how often."""
+    counts = Counter(name for name in map(policy_of, files) if name is not None)
     if counts:
         told = [f"{name} {count}" for name, count in counts.items()]
         bare = len(files) - counts.total()
         told += [f"open {bare}, which no name says"] if bare else []
         _say(f"policies by the names of files or folders: {', '.join(told)}")
-    return {file: name or "open" for file, name in by_name.items()}
+
+
+def _alone(file: Path, error: DatasetError, *, strict: bool) -> DatasetError:
+    """The error of a file without which nothing is imported; of a test that was cut off, a way."""
+    why = why_left_out(file, error)
+    if not why.startswith("ends "):
+        return error
+    without = ", or leave --strict out: the other files are imported" if strict else ""
+    return DatasetError(f"{file} {why}: the test was cut off; repeat it{without}")
 
 
 def _files(count: int) -> str:
