@@ -218,7 +218,7 @@ def _say_policies(files: Sequence[Path]) -> None:
 
 
 def _alone(file: Path, error: DatasetError, *, strict: bool) -> DatasetError:
-    """The error of a file without which nothing is imported; of a test that was cut off, a way."""
+    """The error that ends an import; for a test that was cut off it says how to go on."""
     why = why_left_out(file, error)
     if not why.startswith("ends "):
         return error
