@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
 from airtoll.advising.limits import Checked, Limit, Rule, checked
-from airtoll.advising.measure import ASSOCIATED, WAKING, Measures
+from airtoll.advising.measure import ASSOCIATED, WAKING, Measures, Sensing
 from airtoll.advising.situation import CHAIN, Situation
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
@@ -118,7 +118,7 @@ class Decision:
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
     change to. ``if_associated`` and ``if_kept``: the one to change to if a sensor stays associated,
     or keeps its PMK, where it should change in this case alone. ``limits``: those that were asked
-    for, under each policy.
+    for, under each policy. ``sensing``: what is beside the days of a sensor.
     """
 
     situation: Situation
@@ -148,6 +148,7 @@ class Decision:
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None
     limits: tuple[Checked, ...] = ()
+    sensing: Sensing | None = None
 
     def keeps(self, policy: str) -> bool:
         """Whether a policy keeps all limits that were asked for."""
@@ -275,6 +276,7 @@ def decide(
         kept=kept,
         slow=tuple(slow),
         life=_life(measures, have.name if best is None else best.policy),
+        sensing=measures.sensing,
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
 

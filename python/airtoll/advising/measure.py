@@ -58,6 +58,17 @@ _BATTERY: Final = "battery_days"
 #: Most time on one channel of an active scan, ms (ESP-IDF, WIFI_SCAN_PARAMS_DEFAULT_CONFIG).
 _SCANNED_MS: Final = 120
 _DAY_S: Final = 86_400.0
+_JOIN_TIME: Final = "join_time_s"
+_JOIN_ENERGY: Final = "join_energy_j"
+#: The price of a round of the mapping of a passphrase.
+PASSPHRASE: Final = "pbkdf2-iteration"
+#: Operation of a negotiation -> end of the name of its price in a profile.
+_COSTLY: Final = {
+    "ec_scalar_mul": "scalar-mul",
+    "field_power": "field-power",
+    "sign": "sign",
+    "verify": "verify",
+}
 #: Scenarios that are simulated beside other networks. A hand-over is not (``testbeds/neighbours``),
 #: and joins after a power cut wait for the RADIUS server, with minutes of their neighbours' frames.
 BESIDE_NEIGHBOURS: Final = ("home", "home-join", "office")
@@ -120,6 +131,29 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
 }
 
 
+@frozen
+class Joined:
+    """A join of a sensor. ``time_s``, ``energy_j``: means of the trials. ``computing_s``: of its
+    time, what its processor takes for the costly operations; None where a price is not a profile's.
+    """
+
+    time_s: float
+    energy_j: float
+    computing_s: float | None
+
+
+@frozen
+class Sensing:
+    """What is beside the days of a sensor. ``joins``: by policy. ``scanned``: days of its battery
+    with a scan before each join, by policy; empty where none fits. ``mapped``: days where it
+    computes the key of its passphrase at each join, by policy that has one.
+    """
+
+    joins: Mapping[str, Joined]
+    scanned: Mapping[str, Estimate]
+    mapped: Mapping[str, Estimate]
+
+
 #: The answers of a run by its values, with names and further means.
 Memo = dict[str, tuple[tuple[Answered, ...], Names, dict[str, dict[str, float]]]]
 
@@ -132,6 +166,7 @@ class Measures:
     or EAP. ``lost``: packets that a call loses in a hand-over, ``requests``: RADIUS requests that
     an access point sends for a join after a power cut, those sent again included; means by policy.
     ``alone``: days of a sensor's battery under what one has, by scenario, without a candidate.
+    ``sensing``: what is beside them.
     """
 
     answers: tuple[Answered, ...]
@@ -143,6 +178,7 @@ class Measures:
     lost: Mapping[str, float] = field(factory=dict)
     requests: Mapping[str, float] = field(factory=dict)
     alone: Mapping[str, Estimate] = field(factory=dict)
+    sensing: Sensing | None = None
 
 
 def measure(
@@ -193,6 +229,7 @@ def measure(
         # Each request has one answer; of those sent again the server answers each, too.
         {name: messages / 2 for name, messages in beside.get(_MESSAGES, {}).items()},
         own,
+        _sensing(situation, policies, trials, phase) if situation.place == "sensor" else None,
     )
 
 
@@ -256,20 +293,89 @@ def _kept(
         return {}
     if phase:
         phase(f"measuring {_KEPT}")
+    return _days(_KEPT, _scenario(situation, _KEPT), spared, trials)[0]
+
+
+def _days(
+    name: str, own: Mapping[str, Any], policies: Sequence[str], trials: int | None
+) -> tuple[dict[str, Estimate], dict[str, dict[str, float]]]:
+    """Days of a battery in a scenario, and time (s) and energy (J) of a join, by policy."""
     values: dict[str, Any] = {
-        "grid": {"policy": spared, "scenario": [_KEPT], "traffic": ["message"]},
+        "grid": {"policy": list(policies), "scenario": [name], "traffic": ["message"]},
         "question": [],
-        "study.baseline": spared[0],
+        "study.baseline": policies[0],
         "study.answers": [_BATTERY],
         "trials.repetitions": trials or PARTS["sensor"][0].trials,
-        f"scenario.{_KEPT}": _scenario(situation, _KEPT),
+        f"scenario.{name}": dict(own),
     }
     with _done(values) as summary:
         days = {
             cell.policy: summary.analysis.estimate(cell.name, _BATTERY)
             for cell in summary.plan.cells
         }
-    return {policy: found for policy, found in days.items() if found is not None}
+        joins = {metric: _means(summary, metric) for metric in (_JOIN_TIME, _JOIN_ENERGY)}
+    return {policy: found for policy, found in days.items() if found is not None}, joins
+
+
+def _sensing(
+    situation: Situation,
+    policies: Sequence[str],
+    trials: int | None,
+    phase: Callable[[str], None] | None,
+) -> Sensing | None:
+    """The joins of a sensor, and its days with what its place leaves out; None of a policy whose
+    join no profile prices, without a candidate.
+    """
+    known = [
+        name
+        for name in dict.fromkeys((situation.have, *policies))
+        if why_join_unknown(situation, resolve(name)) is None
+    ]
+    if not known:
+        return None
+    if phase:
+        phase(f"measuring {WAKING} with a scan, and with the key of a passphrase")
+    own = _scenario(situation, WAKING)
+    (boot_ms, boot_mj), (scan_ms, scan_mj) = _boot(situation), _scan(situation)
+    fits = boot_ms + scan_ms < 1e3 * situation.every_s
+    duty = {**own["duty"], "wake_ms": boot_ms + scan_ms, "wake_mj": boot_mj + scan_mj}
+    days, joins = _days(WAKING, {**own, "duty": duty} if fits else own, known, trials)
+    mapped = [name for name in known if (akm := resolve(name).link.akm) is not None and akm.is_psk]
+    if PASSPHRASE not in load(str(situation.profile)).operation:
+        mapped = []
+    station = {**own["stations"][0], "caches_psk": False}
+    times, energies = joins[_JOIN_TIME], joins[_JOIN_ENERGY]
+    return Sensing(
+        {
+            name: Joined(times[name], energies[name], computing_s(situation, name))
+            for name in known
+            if name in times and name in energies
+        },
+        days if fits else {},
+        _days(WAKING, {**own, "stations": [station]}, mapped, trials)[0] if mapped else {},
+    )
+
+
+def computing_s(situation: Situation, policy: str) -> float | None:
+    """Time of a station's processor for the costly operations of its join, s, by its profile.
+
+    None where an option states a part, or an operation has no price.
+    """
+    if situation.multiplication_ms is not None or situation.profile is None:
+        return None
+    found = resolve(policy)
+    profile = load(situation.profile)
+    asked = border.to_json(found.native()), 1, border.to_json(join_options(situation, found))
+    parties = _native.negotiate(*asked)["totals"]["by_party"]
+    (station,) = (one for one in parties if one["party"] == "station")
+    counts: dict[str, int] = {}
+    for one in cast(Sequence[Mapping[str, Any]], station["operations"]):
+        if ending := _COSTLY.get(one["operation"]):
+            counts[f"{one.get('curve') or one.get('algorithm')}-{ending}"] = one["count"]
+    if {*station["heavy"]} - {*counts} or any(name not in profile.operation for name in counts):
+        return None
+    cycles = sum(count * profile.operation[name].value for name, count in counts.items())
+    return cycles / profile.clock_hz.value
 
 
 def _keeps(policy: Policy) -> bool:
@@ -795,18 +901,37 @@ def link_options(situation: Situation) -> tuple[str, int | None]:
     return " ".join(f"{name} {value}" for name, value in told.items() if value is not None), mcs
 
 
-def unscanned(situation: Situation) -> str:
-    """The scan of a sensor that does not store its channel in words, with its time and energy."""
+def _scan(situation: Situation) -> tuple[float, float]:
+    """The longest scan of a sensor that does not store its channel, ms and mJ."""
     assert situation.profile is not None
     energy = load(situation.profile).energy
     assert energy is not None
-    channels = SWEEPS["2.4"].active
-    most_ms = channels * _SCANNED_MS
+    most_ms = SWEEPS["2.4"].active * _SCANNED_MS
+    return most_ms, energy.idle_w.value * most_ms
+
+
+def unscanned(situation: Situation) -> str:
+    """The scan of a sensor that does not store its channel in words, with its time and energy."""
+    most_ms, most_mj = _scan(situation)
+    held = " (unless --boot-ms holds it)" if situation.boot_ms is not None else ""
     return (
-        f"a scan, because the channel and the access point are stored (else up to {most_ms} ms and "
-        f"{energy.idle_w.value * most_ms:.3g} mJ before each join, {channels} channels x "
-        f"{_SCANNED_MS} ms of ESP-IDF: add them to --boot-ms and --boot-mj)"
+        f"a scan before each join{held}, because the channel and the access point are stored: up "
+        f"to {most_ms:g} ms and {most_mj:.3g} mJ ({SWEEPS['2.4'].active} channels x {_SCANNED_MS} "
+        "ms of ESP-IDF)"
     )
+
+
+def _boot(situation: Situation) -> tuple[float, float]:
+    """A sensor's boot, ms and mJ: of the options, else of its place and profile."""
+    assert situation.profile is not None
+    energy = load(situation.profile).energy
+    assert energy is not None
+    boot_ms = situation.boot_ms
+    if boot_ms is None:
+        boot_ms = float(scenario_of(WAKING)["duty"]["wake_ms"])
+    power = energy.wake_w or energy.idle_w
+    boot_mj = situation.boot_mj
+    return boot_ms, power.value * boot_ms if boot_mj is None else boot_mj
 
 
 def booting(situation: Situation) -> tuple[str, str]:
@@ -815,17 +940,13 @@ def booting(situation: Situation) -> tuple[str, str]:
     """
     duty = scenario_of(WAKING)["duty"]
     taken = []
-    boot_ms = situation.boot_ms
-    if boot_ms is None:
-        boot_ms = duty["wake_ms"]
-        taken.append(f"{boot_ms} ms of boot, as an example of ESP-IDF (--boot-ms)")
-    energy_mj = situation.boot_mj
-    if energy_mj is None:
+    boot_ms, energy_mj = _boot(situation)
+    if situation.boot_ms is None:
+        taken.append(f"{boot_ms:g} ms of boot, as an example of ESP-IDF (--boot-ms)")
+    if situation.boot_mj is None:
         assert situation.profile is not None
         energy = load(situation.profile).energy
         assert energy is not None
-        power = energy.wake_w or energy.idle_w
-        energy_mj = power.value * boot_ms
         of = "of its profile" if energy.wake_w else "of its listening radio, as none is published"
         taken.append(f"the boot at the power {of} (--boot-mj)")
     told = f"a boot of {boot_ms:g} ms and {energy_mj:.3g} mJ before each join"

@@ -37,7 +37,7 @@ from airtoll.network.changing import Change
 from airtoll.observe.metrics import quantity
 from airtoll.observe.spoken import spoken
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import at_most, exact, packets, plain, plain_percent, ranged, shown
+from airtoll.present.digits import at_most, exact, packets, plain, plain_percent, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
 from airtoll.profiles import load
@@ -52,6 +52,8 @@ _LIVES: Final = {
     ASSOCIATED: "if it stays associated",
 }
 _BATTERY: Final = "battery_days"
+#: Hours of a day.
+_HOURS: Final = 24
 _HANDOVERS: Final = ("handover_join_s",)
 #: Requests that are sent again, as a share of those without loss, from which on they are told.
 _AGAIN: Final = 0.05
@@ -130,6 +132,7 @@ def screen(decision: Decision, names: Names) -> Screen:
         Section("Your limits", _limits(decision, teller)),
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
+        Section("The days", _of_days(decision, names)),
         Section("A kept PMK", _kept(decision, names)),
         Section("With a faster RADIUS server", _slow(decision, teller), ()),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
@@ -157,7 +160,10 @@ def screen(decision: Decision, names: Names) -> Screen:
     if way:
         told = f": {'; '.join(clauses)}" if clauses else ""
         answer = " ".join(one for one in (f"{way}{told}.", end) if one)
-    answer = f"{answer} {life}" if life else answer
+    if life:
+        # What is kept or changed in which case needs the numbers first.
+        numbers_first = decision.choice is Choice.KEEP and not way
+        answer = f"{life} {answer}" if numbers_first else f"{answer} {life}"
     return Screen(answer, tuple(one for one in sections if one.lines), way, clauses, end)
 
 
@@ -383,7 +389,7 @@ def _life(decision: Decision, names: Names) -> str:
     life = decision.life
     if life is None:
         return ""
-    waking, associated = (ranged(one) for one in (life.waking, life.associated))
+    waking, associated = (plain(one.value, "d") for one in (life.waking, life.associated))
     longer = "joining for every message lasts longer"
     if plain(life.waking.value, "d") == plain(life.associated.value, "d"):
         longer = "both last as long"
@@ -392,11 +398,92 @@ def _life(decision: Decision, names: Names) -> str:
     situation = decision.situation
     taken = [one for one in ("--battery", "--every") if f"({one})" in " ".join(situation.assumed)]
     assumed = f" ({' and '.join(taken)} not said, so assumed)" if taken else ""
+    other = _beside_today(decision)
+    instead = ["", ""]
+    if other is not None:
+        days = [_days_of(other, scenario) for scenario in (WAKING, ASSOCIATED)]
+        told = ["" if one is None else plain(one.value, "d") for one in days]
+        instead = [
+            one and f" ({'the same' if one == own else one} with {names.spoken(other.policy)})"
+            for one, own in zip(told, (waking, associated), strict=True)
+        ]
     return (
-        f"With {names.spoken(life.policy)} a battery of {situation.battery.words} lasts {waking} "
-        f"with a join and a message {every_in_words(situation.every_s)}{assumed}, and {associated} "
-        f"if the station stays associated: {longer}."
+        f"With {names.spoken(life.policy)} a battery of {situation.battery.words} lasts at most "
+        f"{waking}{instead[0]} with a join and a message {every_in_words(situation.every_s)}"
+        f"{assumed}, and {associated}{instead[1]} if the station stays associated: {longer}."
     )
+
+
+def _beside_today(decision: Decision) -> Outcome | None:
+    """The candidate whose days are told beside those of today: of the cases in which it is to be
+    taken, else the best; None where the answer tells them already.
+    """
+    if decision.asked is not None or decision.choice is Choice.CHANGE:
+        return None
+    if decision.if_kept is not None:
+        return next(one for one in decision.outcomes if one.policy == decision.if_kept.policy)
+    return decision.if_associated or next(iter(decision.outcomes), None)
+
+
+def _days_of(outcome: Outcome, scenario: str) -> Estimate | None:
+    """Days of a battery under a candidate in a way of life."""
+    found = (
+        one.after
+        for one in outcome.claims
+        if one.metric == _BATTERY and dict(one.place.levels).get("scenario") == scenario
+    )
+    return next(found, None)
+
+
+def _of_days(decision: Decision, names: Names) -> tuple[str, ...]:
+    """What the days suppose, what makes them differ, and what they leave out."""
+    sensing = decision.sensing
+    if sensing is None:
+        return ()
+    lines = []
+    if sensing.mapped:
+        days = [(one.value, policy) for policy, one in sensing.mapped.items()]
+        lines.append(
+            "The station keeps the key that it computed from its passphrase, in flash or RTC "
+            f"memory. Computing it at each join (PBKDF2) leaves {_by_days(days, names)}; ESP-IDF "
+            "did so where threshold.authmode is not set (github.com/espressif/esp-idf, issue "
+            "10214)."
+        )
+    joins = sorted(sensing.joins.items(), key=lambda one: one[1].energy_j)
+    by_join: dict[str, list[str]] = {}
+    for policy, join in joins:
+        told = f"{plain(join.time_s, 's')} and {plain(join.energy_j, 'J')}"
+        if join.computing_s:
+            told += f" (its processor computes for {plain(join.computing_s, 's')} of it)"
+        by_join.setdefault(told, []).append(names.spoken(policy))
+    if by_join:
+        told = "; ".join(f"{_listed(of)} {words}" for words, of in by_join.items())
+        lines.append(f"A join takes with {told}.")
+    lines += _dozing(decision)
+    left = _left_out(decision)
+    scanned = [(one.value, policy) for policy, one in sensing.scanned.items()]
+    with_scan = f", which would leave {_by_days(scanned, names)}" if scanned else ""
+    first, *others = left
+    lines.append(f"Left out: {'; '.join([f'{first}{with_scan}', *others])}.")
+    return tuple(lines)
+
+
+def _dozing(decision: Decision) -> list[str]:
+    """The mean power of both ways of life, beside that of the station's sleep."""
+    life, situation = decision.life, decision.situation
+    energy = None if situation.profile is None else load(situation.profile).energy
+    if life is None or energy is None or energy.doze_w is None or energy.sleep_w is None:
+        return []
+    joining, staying = (
+        plain(situation.battery.wh / (_HOURS * one.value), "W")
+        for one in (life.waking, life.associated)
+    )
+    return [
+        f"A station that stays associated draws {staying} in the mean: "
+        f"{plain(energy.doze_w.value, 'W')} in light sleep, and the rest while it is awake for "
+        f"beacons and messages. One that joins for every message draws {joining}, of which "
+        f"{plain(energy.sleep_w.value, 'W')} are of deep sleep."
+    ]
 
 
 def _kept(decision: Decision, names: Names) -> tuple[str, ...]:
@@ -755,7 +842,9 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
             "simulated without them."
         )
     lines += taken
-    lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
+    # Those of a sensor are beside its days.
+    if situation.place != "sensor":
+        lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
     return tuple(lines)
 
 
