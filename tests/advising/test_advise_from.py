@@ -374,7 +374,7 @@ def test_a_battery_decides_for_a_sensor() -> None:
     assert plain["if_associated"] == {"choice": "change", "answer": "wpa3-sae-ccmp"}
     today, other = decision.life.waking, decision.outcomes[0].claims[0].after
     assert 2050 < today.value < 2070
-    # Digits that nobody can know are left out, and both ends of a day's part with them.
+    # Days are whole, and no interval is narrower than one.
     assert screen(decision, measures.names).answer == (
         "With WPA2-Personal a battery of 1000 mAh at 3.7 V lasts at most "
         f"{today.value:.0f} days ({other.value:.0f} days with WPA3-Personal) with a join and a "
@@ -720,7 +720,11 @@ def test_the_margin_of_a_radius_server_is_told_on_both_sides_of_its_limit(office
     # The limit is a property of the network, not of the server that it has today.
     assert (slow.enough, slow.short) == pytest.approx((fast.enough, fast.short))
     words = " ".join(Teller(Names(())).margin(fast))
-    assert f"down to {fast.enough:.3g} requests/s; at {fast.short:.3g} not all of 4 do" in words
+    # The limit's own trials say how long the joins take on its one side, and how many fail beyond.
+    assert f"down to {fast.enough:.3g} requests/s, within {fast.enough_s:.0f} s; " in words
+    assert f"at {fast.short:.3g} not all of 4 do (at one access point " in words
+    assert 4 * 6 / fast.enough < fast.enough_s + 2 < 4 * 6 / fast.enough + 10
+    assert 0 <= fast.short_joined < 1
     assert f"joins at {slow.enough:.3g} RADIUS" in Teller(Names(())).margin(slow)[0]
 
 
@@ -1021,6 +1025,38 @@ def test_an_interruption_is_shorter_than_the_interval_of_a_call(office):
         words,
     )
     assert "It lasts from leaving the old access point until the client can send" in words
+    # One screen has one verb for it.
+    assert "the interruption of a hand-over changes by nothing that anyone would" in shown.answer
+
+
+def test_what_80211r_spares_is_told_beside_its_hand_over(office):
+    """The same policy without it is measured in the same run, also where nobody asked about it."""
+    decision, shown = office
+    slow = next(one for one in decision.outcomes if one.policy == "wpa3-eap-tls-ccmp")
+    (claim,) = [one for one in slow.claims if one.metric == "handover_join_s"]
+    walked = decision.walked["wpa3-ft-eap-tls-ccmp"]
+    assert (walked.policy, walked.time) == ("wpa3-eap-tls-ccmp", claim.after)
+    assert walked.time.value > 0.05
+    words = " ".join(line for one in shown.sections for line in one.lines)
+    assert "Without 802.11r the same policy (wpa3-eap-tls-ccmp) would interrupt for 7" in words
+    alone, _ = decided(decision.situation, asked="wpa3-ft-eap-tls-ccmp", trials=4, brief=True)
+    assert [one.policy for one in alone.outcomes] == ["wpa3-ft-eap-tls-ccmp"]
+    assert alone.walked["wpa3-ft-eap-tls-ccmp"].time.value == pytest.approx(
+        walked.time.value, rel=0.1
+    )
+
+
+def test_a_second_ssid_changes_the_figure_that_is_told_already(office):
+    decision, shown = office
+    (line,) = [one for one in shown.sections[0].lines if one.startswith("Or leave them")]
+    (told,) = [one for one in decision.about.claims if one.metric == "throughput_bps"]
+    figure = f"{told.before.value / 1e6:.3g}"
+    found = re.search(
+        r"stays|changes from (\S+) to (\S+) Mb/s \(a change of at most [\d.]+ %:", line
+    )
+    assert found is not None
+    assert found[1] == figure
+    assert float(found[2]) < float(found[1])
 
 
 def test_throughput_names_its_traffic_and_keeps_its_interval(office, home):
@@ -1042,6 +1078,8 @@ def test_known_errors_are_on_the_first_screen(office, home):
     (line,) = [one for one in assumed.shown if one.startswith("Known errors")]
     assert "that of six chips by 2.7 % in the median" in line
     assert "a hand-over is a lower bound" in line
+    # 4 clients, and one request more than the 6 that are simulated, at 4 requests/s.
+    assert "with 7 the joins after a power cut would take 4 x 7 / 4 = 7 s" in line
     (assumed,) = [one for one in home[0]["words"]["sections"] if one["title"] == "Assumed"]
     (line,) = [one for one in assumed["lines"] if one.startswith("Known errors")]
     # The price of WireGuard on this CPU is fitted.
@@ -1144,7 +1182,8 @@ def test_the_requests_of_a_join_are_told_with_the_division_by_the_rate_of_the_se
         "--tls-resumption": 4,
     }
     words = " ".join(line for one in shown.sections for line in one.lines)
-    assert "A join takes 6 RADIUS requests: 4 x 6 / 4 = 6 s" in words
+    assert "All laptops start within 5 s. A join takes 6 RADIUS requests: 4 x 6 / 4 = 6 s" in words
+    assert "so that its CPU takes no time here, but in a hand-over that of a PC" in words
     assert "(4 requests)" in words
 
 
@@ -1257,8 +1296,8 @@ def test_the_screen_of_levels_says_where_the_answer_turns():
     assert f"between {turn.last:.3g} and {turn.first:.3g} requests/s (of 4 laptops)" in whole.answer
     both, first, second = whole.sections[0].lines
     assert both == (
-        "At every level UDP download throughput of an access point and the interruption of a "
-        "hand-over stay as today."
+        "At every level UDP download throughput of an access point stays as today; the "
+        "interruption of a hand-over changes by nothing that anyone would notice."
     )
     assert first.startswith("4 laptops, 0.1 requests/s: ")
     # The policies, which are the same at all levels, stand above the details alone.

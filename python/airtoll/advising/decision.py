@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
 from airtoll.advising.limits import Checked, Limit, Rule, checked
-from airtoll.advising.measure import ASSOCIATED, WAKING, Measures, Sensing
+from airtoll.advising.measure import ASSOCIATED, WAKING, Measures, Sensing, Walked
 from airtoll.advising.situation import CHAIN, Situation
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
@@ -119,6 +119,7 @@ class Decision:
     change to. ``if_associated`` and ``if_kept``: the one to change to if a sensor stays associated,
     or keeps its PMK, where it should change in this case alone. ``limits``: those that were asked
     for, under each policy. ``sensing``: what is beside the days of a sensor.
+    ``walked``: the hand-over without 802.11r, by policy with it, where all of it has a price.
     """
 
     situation: Situation
@@ -148,6 +149,7 @@ class Decision:
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None
     limits: tuple[Checked, ...] = ()
+    walked: Mapping[str, Walked] = field(factory=dict)
     sensing: Sensing | None = None
 
     def keeps(self, policy: str) -> bool:
@@ -277,6 +279,11 @@ def decide(
         slow=tuple(slow),
         life=_life(measures, have.name if best is None else best.policy),
         sensing=measures.sensing,
+        walked={
+            policy: walked
+            for policy, walked in measures.walked.items()
+            if not unpriced_join(situation, walked.claim, (have, resolve(walked.policy)))
+        },
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
 

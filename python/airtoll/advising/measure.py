@@ -143,8 +143,20 @@ class Joined:
 
 
 @frozen
+class Walked:
+    """A hand-over under the same policy without 802.11r. ``claim``: from the policy that one has;
+    ``time``: its interruption, s. ``lost``: packets of a call, a mean.
+    """
+
+    policy: str
+    claim: Compare
+    time: Estimate
+    lost: float | None
+
+
+@frozen
 class Sensing:
-    """What is beside the days of a sensor. ``joins``: by policy. ``scanned``: days of its battery
+    """Joins and further days of a sensor. ``joins``: by policy. ``scanned``: days of its battery
     with a scan before each join, by policy; empty where none fits. ``mapped``: days where it
     computes the key of its passphrase at each join, by policy that has one.
     """
@@ -166,7 +178,8 @@ class Measures:
     or EAP. ``lost``: packets that a call loses in a hand-over, ``requests``: RADIUS requests that
     an access point sends for a join after a power cut, those sent again included; means by policy.
     ``alone``: days of a sensor's battery under what one has, by scenario, without a candidate.
-    ``sensing``: what is beside them.
+    ``sensing``: joins and further days. ``walked``: the hand-over without 802.11r, by policy that
+    has it.
     """
 
     answers: tuple[Answered, ...]
@@ -179,6 +192,7 @@ class Measures:
     requests: Mapping[str, float] = field(factory=dict)
     alone: Mapping[str, Estimate] = field(factory=dict)
     sensing: Sensing | None = None
+    walked: Mapping[str, Walked] = field(factory=dict)
 
 
 def measure(
@@ -202,6 +216,7 @@ def measure(
     beside: dict[str, dict[str, float]] = {}
     have = resolve(situation.have)
     own: dict[str, Estimate] = {}
+    walked: dict[str, Walked] = {}
     for number, part in enumerate(measured_parts(situation)):
         if phase:
             phase(f"measuring {part.scenario}")
@@ -210,12 +225,16 @@ def measure(
             if situation.place == "sensor" and why_join_unknown(situation, have) is None:
                 own[part.scenario] = _alone(situation, part, part.repeated(trials))
             continue
-        found, known = _run(situation, part, policies, layers, part.repeated(trials), beside, memo)
-        if policies and trials is None and (fresh := _undecided(found[0])):
+        slower = _without_fast(policies) if part.roams else {}
+        every = tuple(dict.fromkeys((*policies, *slower.values())))
+        found, known = _run(situation, part, every, layers, part.repeated(trials), beside, memo)
+        if policies and trials is None and (fresh := _undecided(_only(found[0], policies))):
             enough = max(part.trials, min(fresh, _MOST_GROWTH * part.trials))
-            found, known = _run(situation, part, policies, layers, enough, beside, memo)
+            found, known = _run(situation, part, every, layers, enough, beside, memo)
         names = names or known
-        answers += found[:1] if policies else ()
+        answers += (_only(found[0], policies),) if policies else ()
+        if slower:
+            walked = _walked(found[0], slower, beside.get(_LOST, {}))
         if layers:
             from_open, over_link = found[-2:]
     return Measures(
@@ -230,7 +249,37 @@ def measure(
         {name: messages / 2 for name, messages in beside.get(_MESSAGES, {}).items()},
         own,
         _sensing(situation, policies, trials, phase) if situation.place == "sensor" else None,
+        walked,
     )
+
+
+def _without_fast(policies: Sequence[str]) -> dict[str, str]:
+    """The same policy without 802.11r, by policy that has it."""
+    found = {}
+    for name in policies:
+        other = name.replace("-ft-", "-", 1)
+        if resolve(name).link.fast_transition and other != name:
+            found[name] = resolve(other).name
+    return found
+
+
+def _only(answered: Answered, policies: Sequence[str]) -> Answered:
+    """The answer without the policies that are measured for comparison alone."""
+    compares = tuple(one for one in answered.compares if one.to["policy"] in policies)
+    impossible = tuple(one for one in answered.impossible if one.arm["policy"] in policies)
+    return evolve(answered, compares=compares, impossible=impossible)
+
+
+def _walked(
+    answered: Answered, slower: Mapping[str, str], lost: Mapping[str, float]
+) -> dict[str, Walked]:
+    """The hand-overs without 802.11r that were measured."""
+    claims = {str(one.to["policy"]): one for one in answered.compares}
+    return {
+        name: Walked(other, claim, claim.after, lost.get(other))
+        for name, other in slower.items()
+        if (claim := claims.get(other)) is not None and claim.after is not None
+    }
 
 
 def to_other_end(
@@ -401,12 +450,12 @@ def margin(
     if phase:
         phase(f"measuring the margin of the RADIUS server, {policy}")
     aps = situation.access_points
-    joined: dict[int, bool] = {}
+    joined: dict[int, _Stormed] = {}
 
     def enough_at(step: int) -> bool:
         if step not in joined:
-            joined[step] = _joins(situation, policy, _STEP**step, trials)
-        return joined[step]
+            joined[step] = _stormed(situation, policy, _STEP**step, trials)
+        return joined[step].all_join
 
     # Levels are powers of one number, so that the limit does not depend on the present server.
     steps = math.log(situation.requests_per_s / aps, _STEP)
@@ -434,6 +483,8 @@ def margin(
         None if short is None else _STEP**short * aps,
         situation.clients,
         trials=trials or _MARGIN_TRIALS,
+        enough_s=None if enough is None else joined[enough].longest_s if enough in joined else None,
+        short_joined=None if short is None or short not in joined else joined[short].least,
     )
 
 
@@ -480,8 +531,30 @@ def turning(
         low, high = (middle, high) if at(middle) is there else (low, middle)
 
 
+@frozen
+class _Stormed:
+    """Joins after a power cut. ``least``: the smallest share of the clients of an access point that
+    joins in a trial; NaN without one. ``longest_s``: the longest time until all had joined.
+    """
+
+    least: float
+    longest_s: float | None
+
+    @property
+    def all_join(self) -> bool:
+        """Whether every client joins in every trial."""
+        return self.least >= 1
+
+
 def _joins(situation: Situation, policy: str, requests_per_s: float, trials: int | None) -> bool:
     """Whether every client joins in every trial, with a server for one access point."""
+    return _stormed(situation, policy, requests_per_s, trials).all_join
+
+
+def _stormed(
+    situation: Situation, policy: str, requests_per_s: float, trials: int | None
+) -> _Stormed:
+    """The joins after a power cut, with a server for one access point."""
     name = "office-storm"
     values: dict[str, Any] = {
         "grid": {
@@ -498,9 +571,11 @@ def _joins(situation: Situation, policy: str, requests_per_s: float, trials: int
     }  # fmt: skip
     with _ran(values) as path:
         rows = counted(read_observations(path), read_trials(path))
-        shares = rows.filter(pl.col("metric").cast(pl.String) == _JOINED)["value"]
-    found = [float(share) for share in shares]
-    return bool(found) and min(found) >= 1
+        shares, times = (
+            [float(one) for one in rows.filter(pl.col("metric").cast(pl.String) == name)["value"]]
+            for name in (_JOINED, _BESIDE[_MESSAGES])
+        )
+    return _Stormed(min(shares, default=math.nan), max(times, default=None))
 
 
 def requests_of_a_join(situation: Situation, policy: str) -> int:
@@ -802,11 +877,14 @@ def _of_traffic(situation: Situation) -> dict[str, Any]:
     return dict(_LONGER) if heard is not None and heard.networks else {}
 
 
+def spread_s() -> float:
+    """The time within which all laptops of an office start after a power cut, s."""
+    return float(scenario_of("office-storm")["join"]["spread_ms"]) / 1000
+
+
 def storm(situation: Situation) -> str:
     """The joins of an office after a power cut in one line."""
-    join = scenario_of("office-storm")["join"]
-    spread_s = join["spread_ms"] / 1000
-    words = f"after a power cut all laptops start within {spread_s:g} s"
+    words = f"after a power cut all laptops start within {spread_s():g} s"
     if not situation.radius:
         return words
     share = situation.requests_per_s / situation.access_points
@@ -1002,14 +1080,16 @@ def _setting(situation: Situation) -> str:
         words.append(situation.neighbours.beside)
         if situation.neighbours.networks:
             words[-1] += f" ({_neighbouring(situation, radio)})"
-    words.append(f"access point {_device(situation.profile)}")
+    words.append(f"access point {_device(situation)}")
     return ", ".join([*words, length])
 
 
-def _device(profile: str | None) -> str:
+def _device(situation: Situation) -> str:
     """``mt7621 with the radios MT7603E (2.4 GHz) and MT7612E (5 GHz), no others``."""
+    profile = situation.profile
     if profile is None:
-        return "of unknown cost (profile ideal)"
+        walk = ", but in a hand-over that of a PC at 2.1 GHz" if situation.place == "office" else ""
+        return f"without a profile (--profile), so that its CPU takes no time here{walk}"
     chips = load(profile).capabilities.chips
     if chips is None:
         return profile

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
@@ -19,11 +19,13 @@ from airtoll.advising.limits import Checked, Limit, Rule
 from airtoll.advising.measure import (
     ASSOCIATED,
     WAKING,
+    Walked,
     band_scanned,
     booting,
     link_options,
     measured_parts,
     radio_taken,
+    spread_s,
     storm,
     unscanned,
 )
@@ -31,11 +33,12 @@ from airtoll.advising.places import tls_of, traffic_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of, usual
 from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer import Compare, Held, Verdict
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.observe.metrics import quantity
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import NOTHING_NOTICED, spoken
 from airtoll.policies import Cipher, resolve
 from airtoll.present.digits import at_most, exact, packets, plain, plain_percent, shown
 from airtoll.present.names import Names, policy_name
@@ -161,7 +164,7 @@ def screen(decision: Decision, names: Names) -> Screen:
         told = f": {'; '.join(clauses)}" if clauses else ""
         answer = " ".join(one for one in (f"{way}{told}.", end) if one)
     if life:
-        # What is kept or changed in which case needs the numbers first.
+        # An answer by cases needs the numbers first.
         numbers_first = decision.choice is Choice.KEEP and not way
         answer = f"{life} {answer}" if numbers_first else f"{answer} {life}"
     return Screen(answer, tuple(one for one in sections if one.lines), way, clauses, end)
@@ -220,16 +223,19 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str
         if one.verdict is not Verdict.UNNOTICED or outcome.unknown_part(one)
     ]
     loud = {teller.metric(one) for one in noticed}
-    quiet = list(
-        dict.fromkeys(
-            f"{teller.metric(one)}{_life_of(one) if teller.metric(one) in loud else ''}"
-            for one in outcome.claims
-            if one not in noticed
-        )
-    )
+    quiet: dict[str, str] = {}
+    for one in outcome.claims:
+        if one not in noticed:
+            metric = teller.metric(one)
+            # A change may be real and below what anyone notices: the body gives both values.
+            changes = teller.change(one).startswith(f"{metric} changes ")
+            quiet[f"{metric}{_life_of(one) if metric in loud else ''}"] = (
+                f"change{{}} by {NOTHING_NOTICED}" if changes else "stay{} as today"
+            )
     found = [_told(one, teller, outcome) for one in noticed]
-    if quiet:
-        found.append(f"{_listed(quiet)} {'stay' if len(quiet) > 1 else 'stays'} as today")
+    for verb in dict.fromkeys(quiet.values()):
+        those = [one for one, own in quiet.items() if own == verb]
+        found.append(f"{_listed(those)} {verb.format('' if len(those) > 1 else 's')}")
     return tuple(found)
 
 
@@ -352,13 +358,35 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     if decision.changed is not None and not of_station:
         where = _file(situation)
     # The other figures of a link at home are those of TCP.
-    told = evolve(teller, throughput=f"UDP download throughput{_whose(situation)}{alone}").change(
-        decision.second
-    )
+    # In an office without neighbours it is the figure of the first question.
+    same = next((one for one in to.claims if one.metric == THROUGHPUT), None)
+    same = None if alone or situation.place != "office" else same
+    told = _by_beacons(decision.second, f"UDP download throughput{_whose(situation)}{alone}", same)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons {told}. "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
+
+
+def _by_beacons(claim: Compare, throughput: str, told: Compare | None) -> str:
+    """The change from one SSID to two, with both values also where it goes unnoticed.
+
+    ``told``: the throughput with one SSID that the answer has already; the change of the pairs of
+    trials, a share, holds for it.
+    """
+    change, before, after = claim.change, claim.before, claim.after
+    if claim.verdict is not Verdict.UNNOTICED or change is None or before is None or after is None:
+        return Teller(Names(()), throughput).change(claim)
+    ends = before.value, after.value
+    if told is not None and told.after is not None and claim.is_share:
+        value = told.before.value if told.same_frames and told.before else told.after.value
+        ends = value, value * (1 + change.value)
+    first, second = (plain(one, before.unit) for one in ends)
+    number, _, unit = first.partition(" ")
+    number = number if second.endswith(f" {unit}") else first
+    said = f"stays {first}" if first == second else f"changes from {number} to {second}"
+    most = at_most(max(abs(change.low), abs(change.high)), change.unit, is_share=claim.is_share)
+    return f"{throughput} {said} (a change of {most}: {NOTHING_NOTICED})"
 
 
 def _answer(decision: Decision) -> str:
@@ -436,7 +464,7 @@ def _days_of(outcome: Outcome, scenario: str) -> Estimate | None:
 
 
 def _of_days(decision: Decision, names: Names) -> tuple[str, ...]:
-    """What the days suppose, what makes them differ, and what they leave out."""
+    """Suppositions of the days, the reasons for their differences, and omissions."""
     sensing = decision.sensing
     if sensing is None:
         return ()
@@ -655,12 +683,25 @@ def _printed(situation: Situation, policy: str) -> str:
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
     words = f"{_sentence(_told(claim, teller, outcome))}."
-    if claim.metric == "handover_join_s" and decision.scanned is not None:
+    if claim.metric in _HANDOVERS and (without := decision.walked.get(outcome.policy)):
+        words += f" {_without_fast(without)}"
+    if claim.metric in _HANDOVERS and decision.scanned is not None:
         lost = decision.lost.get(outcome.policy)
         words += f" {scan_words(decision.scanned, lost, band_scanned(decision.situation))}"
-    if claim.metric == "join_all_time_s" and decision.storm is not None:
-        words += f" {_storm(decision.storm, decision.situation)}"
+    if claim.metric == "join_all_time_s":
+        words += f" All laptops start within {spread_s():g} s."
+        if decision.storm is not None:
+            words += f" {_storm(decision.storm, decision.situation)}"
     return words
+
+
+def _without_fast(walked: Walked) -> str:
+    """The interruption of the same policy without 802.11r, from the same run."""
+    lost = "" if walked.lost is None else f", in which a call loses {packets(walked.lost)}"
+    return (
+        f"Without 802.11r the same policy ({walked.policy}) would interrupt for "
+        f"{shown(walked.time)}{lost}."
+    )
 
 
 def scan_words(time: Estimate, lost: float | None, band: str) -> str:
@@ -697,8 +738,8 @@ def _storm(found: Storm, situation: Situation) -> str:
     )
     if again >= _AGAIN * found.needed:
         words += (
-            f"; the access points send {again:.2g} requests a join again while they wait, which "
-            "the server recognises and answers once"
+            f"; while an access point waits for an answer it repeats its request ({again:.2g} "
+            "repeats a join), and the server answers a repeat with what it has worked out already"
         )
     words += "; the rest is the spread of the starts and waits for time-outs."
     if found.relieved:
@@ -884,9 +925,24 @@ def _errors(decision: Decision) -> tuple[str, ...]:
             "a join beside eight others took real programs 47 to 84 ms longer "
             "(docs/guides/enterprise.md)"
         )
+        found += _one_more_request(decision)
     if decision.layered is not None and _is_fitted(decision.situation):
         found.append(_FITTED_ERROR)
     return (f"Known errors, not in the intervals: {'; '.join(found)}.",)
+
+
+def _one_more_request(decision: Decision) -> list[str]:
+    """The time of the joins with the further request that real programs took for EAP-TLS."""
+    storm, about, situation = decision.storm, decision.about, decision.situation
+    method = None if about is None else resolve(about.policy).link.eap_method
+    if storm is None or method != "tls":
+        return []
+    more, rate = storm.needed + 1, situation.requests_per_s
+    return [
+        f"EAP-TLS took real programs 7 RADIUS requests where 6 are simulated: with {more} the "
+        f"joins after a power cut would take {situation.clients} x {more} / {rate:g} = "
+        f"{situation.clients * more / rate:.3g} s (docs/guides/enterprise.md)"
+    ]
 
 
 def _is_fitted(situation: Situation) -> bool:

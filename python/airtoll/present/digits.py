@@ -43,7 +43,7 @@ def ranged(estimate: Estimate, more: str = "") -> str:
     """``404 Mb/s (402 to 406)``: a value and both ends of its interval, one digit of it.
 
     ``more``: words behind the ends. ``57 mW (± less than 0.01 mW)`` where these digits show no
-    interval; without one the value alone. Days are whole from ten on: nobody knows an hour of them.
+    interval; without one the value alone. Days are whole from ten on.
     """
     factor, unit = scale_of(estimate.value, estimate.unit)
     half = estimate.half_width / factor
