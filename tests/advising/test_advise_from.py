@@ -1542,3 +1542,23 @@ def test_the_order_of_the_levels_changes_nothing(two_levels):
     other = at_levels("4,8")
     assert two_levels["levels"] == other["levels"]
     assert two_levels["words"] == other["words"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        (
+            "eap-tls",
+            "eap-tls is taken as WPA2-Enterprise, EAP-TLS, CCMP-128 (wpa2-eap-tls-ccmp); WPA3 has "
+            "it, too: --to wpa3-eap-tls-ccmp.",
+        ),
+        ("wpa2-eap-tls-ccmp", None),
+        ("wpa3-eap-tls-ccmp", None),
+    ],
+)
+def test_the_generation_that_was_taken_is_told(asked, line):
+    sensor = situation("wpa2-psk-ccmp", profile="esp32")
+    decision, measures = decided(sensor, asked=asked, trials=1, brief=True)
+    found = [one for part in screen(decision, measures.names).sections for one in part.lines]
+    told = [one for one in found if " is taken as " in one]
+    assert told == ([] if line is None else [line])

@@ -111,7 +111,8 @@ class Decision:
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
     ``slow``: what was measured of those that are ``too_slow``. ``asked``: the only candidate that
-    the question is about. ``second``: throughput with a second SSID for devices that stay out.
+    the question is about, ``asked_as`` its name there. ``second``: throughput with a second SSID
+    for devices that stay out.
     ``changed``: the file of the network with ``to``, None where it is not written.
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
     ``scanned``: the interruption of a hand-over with a scan under the policy afterwards, s.
@@ -145,6 +146,7 @@ class Decision:
     changed: Changed | None = None
     slow: tuple[Outcome, ...] = ()
     asked: str | None = None
+    asked_as: str = ""
     second: Compare | None = None
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None

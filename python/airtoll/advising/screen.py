@@ -35,11 +35,13 @@ from airtoll.advising.situation import Situation, place_of, usual
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer import Compare, Held, Verdict
+from airtoll.errors import PolicyError
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.observe.metrics import quantity
 from airtoll.observe.spoken import NOTHING_NOTICED, spoken
 from airtoll.policies import Cipher, resolve
+from airtoll.policies.written import generations
 from airtoll.present.digits import at_most, exact, packets, plain, plain_percent, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
@@ -293,7 +295,22 @@ def _verdict(decision: Decision, teller: Teller) -> tuple[str, ...]:
     ends = _both_ends(decision, teller) if decision.situation.place == "home" else ()
     changes = decision.choice is Choice.CHANGE or decision.asked is not None
     why = () if changes else _not_taken(decision)
-    return (*ends, *_out(decision, teller), *why)
+    return (*_generation(decision), *ends, *_out(decision, teller), *why)
+
+
+def _generation(decision: Decision) -> tuple[str, ...]:
+    """The generation that was taken where the question names none, and the newer one."""
+    asked = decision.asked
+    if asked is None or not asked.startswith("wpa2-") or generations(decision.asked_as.lower()):
+        return ()
+    try:
+        newer = resolve(f"wpa3{asked.removeprefix('wpa2')}").name
+    except PolicyError:
+        return ()
+    return (
+        f"{decision.asked_as} is taken as {policy_name(asked)} ({asked}); WPA3 has it, too: "
+        f"--to {newer}.",
+    )
 
 
 def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
