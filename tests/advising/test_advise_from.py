@@ -1031,7 +1031,7 @@ def test_an_interruption_is_shorter_than_the_interval_of_a_call(office):
 
 
 def test_what_80211r_spares_is_told_beside_its_hand_over(office):
-    """The same policy without it is measured in the same run, also where nobody asked about it."""
+    """The same policy without it is measured in the same run, also if it is no candidate."""
     decision, shown = office
     slow = next(one for one in decision.outcomes if one.policy == "wpa3-eap-tls-ccmp")
     (claim,) = [one for one in slow.claims if one.metric == "handover_join_s"]
