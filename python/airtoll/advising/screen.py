@@ -392,7 +392,8 @@ def _by_beacons(claim: Compare, throughput: str, told: Compare | None) -> str:
     trials, a share, holds for it.
     """
     change, before, after = claim.change, claim.before, claim.after
-    if claim.verdict is not Verdict.UNNOTICED or change is None or before is None or after is None:
+    unnoticed = claim.verdict is Verdict.UNNOTICED
+    if not unnoticed or not change or not change.value or before is None or after is None:
         return Teller(Names(()), throughput).change(claim)
     ends = before.value, after.value
     if told is not None and told.after is not None and claim.is_share:
@@ -402,7 +403,8 @@ def _by_beacons(claim: Compare, throughput: str, told: Compare | None) -> str:
     number, _, unit = first.partition(" ")
     number = number if second.endswith(f" {unit}") else first
     said = f"stays {first}" if first == second else f"changes from {number} to {second}"
-    most = at_most(max(abs(change.low), abs(change.high)), change.unit, is_share=claim.is_share)
+    bound = max(abs(change.low), abs(change.high)) if change.has_interval else abs(change.value)
+    most = at_most(bound, change.unit, is_share=claim.is_share)
     return f"{throughput} {said} (a change of {most}: {NOTHING_NOTICED})"
 
 
