@@ -3,12 +3,50 @@
 import pytest
 
 from airtoll.errors import PolicyError
-from airtoll.policies import Cipher, aliases, catalogue, resolve
+from airtoll.policies import Cipher, aliases, catalogue, display_name, resolve
+from airtoll.policies.grammar import link_names, parse
 
 
 def test_every_alias_leads_to_a_policy() -> None:
     for alias, (name, _source) in aliases().items():
         assert resolve(alias).name == name
+
+
+def test_a_link_has_the_names_that_screens_show() -> None:
+    """With commas as a heading, and without them and CCMP-128 inside a sentence."""
+    for name in link_names():
+        # An alias of a paper may have the letters of another link.
+        shown = display_name(parse(name))
+        spoken = shown.replace(", fast transition", " with 802.11r").replace(", ", " ")
+        assert {resolve(words).name for words in (shown, spoken)} == {name}
+        # WPA-Personal alone is that of TKIP.
+        if name != "wpa-psk-ccmp":
+            assert resolve(spoken.removesuffix(" CCMP-128")).name == name
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("WPA3-Enterprise EAP-TLS with 802.11r", "wpa3-ft-eap-tls-ccmp"),
+        ("EAP-TLS with 802.11r", "wpa2-ft-eap-tls-ccmp"),
+        ("wpa3 802.11r", "wpa3-ft-sae-ccmp"),
+        ("802.1X, PEAP without encryption", "8021x-peap"),
+        ("WPA3-Personal + WireGuard", "wpa3-sae-ccmp+wireguard"),
+        ("WPA3-Personal, GCMP-256 + MAC-ACL", "wpa3-sae-gcmp-256+mac-acl"),
+    ],
+)
+def test_people_write_policies_as_screens_do(words: str, name: str) -> None:
+    assert resolve(words).name == name
+
+
+@pytest.mark.parametrize("words", ["WPA3-Enterprise EAP-TLX", "EAP-TLS with 802.11k", "wpa3 ent"])
+def test_an_unknown_name_in_words_is_refused_without_words_of_the_grammar(words: str) -> None:
+    with pytest.raises(PolicyError) as refused:
+        resolve(words)
+    assert f"policy {words!r}: no policy has this name, `airtoll policies list`" in str(
+        refused.value
+    )
+    assert "key management" not in str(refused.value)
 
 
 def test_catalogue_names_are_canonical_and_unique() -> None:

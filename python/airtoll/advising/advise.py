@@ -131,7 +131,8 @@ def decided(
         tunnel_unknown=without,
         limits=limits,
     )
-    decision = evolve(decision, asked=None if asked is None else named[0])
+    if asked is not None:
+        decision = evolve(decision, asked=named[0], asked_as=asked)
     if brief:
         return decision, measures
     walked = any(part.roams for part in measured_parts(situation)) and decision.policy is not None

@@ -14,7 +14,7 @@ from attrs import evolve, field, frozen
 
 from airtoll.advising.candidates import Candidates, why_unknown
 from airtoll.advising.limits import Checked, Limit, Rule, checked
-from airtoll.advising.measure import ASSOCIATED, WAKING, Measures
+from airtoll.advising.measure import ASSOCIATED, WAKING, Measures, Sensing, Walked
 from airtoll.advising.situation import CHAIN, Situation
 from airtoll.analyse import Estimate
 from airtoll.analyse.analysis import THROUGHPUT
@@ -111,14 +111,16 @@ class Decision:
     need. ``layered``: a tunnel over the link, None where it was not measured. ``life``: of a sensor
     under the policy that it has afterwards. ``kept``: the same with a kept PMK, by policy.
     ``slow``: what was measured of those that are ``too_slow``. ``asked``: the only candidate that
-    the question is about. ``second``: throughput with a second SSID for devices that stay out.
+    the question is about, ``asked_as`` its name there. ``second``: throughput with a second SSID
+    for devices that stay out.
     ``changed``: the file of the network with ``to``, None where it is not written.
     ``elsewhere``: the addition of the same tunnel with its other far end, None where one was said.
     ``scanned``: the interruption of a hand-over with a scan under the policy afterwards, s.
     ``lost``: packets that a call loses in a hand-over, by policy. ``storm``: of the policy to
     change to. ``if_associated`` and ``if_kept``: the one to change to if a sensor stays associated,
     or keeps its PMK, where it should change in this case alone. ``limits``: those that were asked
-    for, under each policy.
+    for, under each policy. ``sensing``: what is beside the days of a sensor.
+    ``walked``: the hand-over without 802.11r, by policy with it, where all of it has a price.
     """
 
     situation: Situation
@@ -144,10 +146,13 @@ class Decision:
     changed: Changed | None = None
     slow: tuple[Outcome, ...] = ()
     asked: str | None = None
+    asked_as: str = ""
     second: Compare | None = None
     lost: Mapping[str, float] = field(factory=dict)
     storm: Storm | None = None
     limits: tuple[Checked, ...] = ()
+    walked: Mapping[str, Walked] = field(factory=dict)
+    sensing: Sensing | None = None
 
     def keeps(self, policy: str) -> bool:
         """Whether a policy keeps all limits that were asked for."""
@@ -275,6 +280,12 @@ def decide(
         kept=kept,
         slow=tuple(slow),
         life=_life(measures, have.name if best is None else best.policy),
+        sensing=measures.sensing,
+        walked={
+            policy: walked
+            for policy, walked in measures.walked.items()
+            if not unpriced_join(situation, walked.claim, (have, resolve(walked.policy)))
+        },
         too_slow=tuple(sorted(too_slow, key=lambda name: strength(resolve(name)), reverse=True)),
     )
 

@@ -58,6 +58,17 @@ _BATTERY: Final = "battery_days"
 #: Most time on one channel of an active scan, ms (ESP-IDF, WIFI_SCAN_PARAMS_DEFAULT_CONFIG).
 _SCANNED_MS: Final = 120
 _DAY_S: Final = 86_400.0
+_JOIN_TIME: Final = "join_time_s"
+_JOIN_ENERGY: Final = "join_energy_j"
+#: The price of a round of the mapping of a passphrase.
+PASSPHRASE: Final = "pbkdf2-iteration"
+#: Operation of a negotiation -> end of the name of its price in a profile.
+_COSTLY: Final = {
+    "ec_scalar_mul": "scalar-mul",
+    "field_power": "field-power",
+    "sign": "sign",
+    "verify": "verify",
+}
 #: Scenarios that are simulated beside other networks. A hand-over is not (``testbeds/neighbours``),
 #: and joins after a power cut wait for the RADIUS server, with minutes of their neighbours' frames.
 BESIDE_NEIGHBOURS: Final = ("home", "home-join", "office")
@@ -120,6 +131,41 @@ PARTS: Final[dict[str, tuple[Part, ...]]] = {
 }
 
 
+@frozen
+class Joined:
+    """A join of a sensor. ``time_s``, ``energy_j``: means of the trials. ``computing_s``: of its
+    time, what its processor takes for the costly operations; None where a price is not a profile's.
+    """
+
+    time_s: float
+    energy_j: float
+    computing_s: float | None
+
+
+@frozen
+class Walked:
+    """A hand-over under the same policy without 802.11r. ``claim``: from the policy that one has;
+    ``time``: its interruption, s. ``lost``: packets of a call, a mean.
+    """
+
+    policy: str
+    claim: Compare
+    time: Estimate
+    lost: float | None
+
+
+@frozen
+class Sensing:
+    """Joins and further days of a sensor. ``joins``: by policy. ``scanned``: days of its battery
+    with a scan before each join, by policy; empty where none fits. ``mapped``: days where it
+    computes the key of its passphrase at each join, by policy that has one.
+    """
+
+    joins: Mapping[str, Joined]
+    scanned: Mapping[str, Estimate]
+    mapped: Mapping[str, Estimate]
+
+
 #: The answers of a run by its values, with names and further means.
 Memo = dict[str, tuple[tuple[Answered, ...], Names, dict[str, dict[str, float]]]]
 
@@ -132,6 +178,8 @@ class Measures:
     or EAP. ``lost``: packets that a call loses in a hand-over, ``requests``: RADIUS requests that
     an access point sends for a join after a power cut, those sent again included; means by policy.
     ``alone``: days of a sensor's battery under what one has, by scenario, without a candidate.
+    ``sensing``: joins and further days. ``walked``: the hand-over without 802.11r, by policy that
+    has it.
     """
 
     answers: tuple[Answered, ...]
@@ -143,6 +191,8 @@ class Measures:
     lost: Mapping[str, float] = field(factory=dict)
     requests: Mapping[str, float] = field(factory=dict)
     alone: Mapping[str, Estimate] = field(factory=dict)
+    sensing: Sensing | None = None
+    walked: Mapping[str, Walked] = field(factory=dict)
 
 
 def measure(
@@ -166,6 +216,7 @@ def measure(
     beside: dict[str, dict[str, float]] = {}
     have = resolve(situation.have)
     own: dict[str, Estimate] = {}
+    walked: dict[str, Walked] = {}
     for number, part in enumerate(measured_parts(situation)):
         if phase:
             phase(f"measuring {part.scenario}")
@@ -174,12 +225,16 @@ def measure(
             if situation.place == "sensor" and why_join_unknown(situation, have) is None:
                 own[part.scenario] = _alone(situation, part, part.repeated(trials))
             continue
-        found, known = _run(situation, part, policies, layers, part.repeated(trials), beside, memo)
-        if policies and trials is None and (fresh := _undecided(found[0])):
+        slower = _without_fast(policies) if part.roams else {}
+        every = tuple(dict.fromkeys((*policies, *slower.values())))
+        found, known = _run(situation, part, every, layers, part.repeated(trials), beside, memo)
+        if policies and trials is None and (fresh := _undecided(_only(found[0], policies))):
             enough = max(part.trials, min(fresh, _MOST_GROWTH * part.trials))
-            found, known = _run(situation, part, policies, layers, enough, beside, memo)
+            found, known = _run(situation, part, every, layers, enough, beside, memo)
         names = names or known
-        answers += found[:1] if policies else ()
+        answers += (_only(found[0], policies),) if policies else ()
+        if slower:
+            walked = _walked(found[0], slower, beside.get(_LOST, {}))
         if layers:
             from_open, over_link = found[-2:]
     return Measures(
@@ -193,7 +248,38 @@ def measure(
         # Each request has one answer; of those sent again the server answers each, too.
         {name: messages / 2 for name, messages in beside.get(_MESSAGES, {}).items()},
         own,
+        _sensing(situation, policies, trials, phase) if situation.place == "sensor" else None,
+        walked,
     )
+
+
+def _without_fast(policies: Sequence[str]) -> dict[str, str]:
+    """The same policy without 802.11r, by policy that has it."""
+    found = {}
+    for name in policies:
+        other = name.replace("-ft-", "-", 1)
+        if resolve(name).link.fast_transition and other != name:
+            found[name] = resolve(other).name
+    return found
+
+
+def _only(answered: Answered, policies: Sequence[str]) -> Answered:
+    """The answer without the policies that are measured for comparison alone."""
+    compares = tuple(one for one in answered.compares if one.to["policy"] in policies)
+    impossible = tuple(one for one in answered.impossible if one.arm["policy"] in policies)
+    return evolve(answered, compares=compares, impossible=impossible)
+
+
+def _walked(
+    answered: Answered, slower: Mapping[str, str], lost: Mapping[str, float]
+) -> dict[str, Walked]:
+    """The hand-overs without 802.11r that were measured."""
+    claims = {str(one.to["policy"]): one for one in answered.compares}
+    return {
+        name: Walked(other, claim, claim.after, lost.get(other))
+        for name, other in slower.items()
+        if (claim := claims.get(other)) is not None and claim.after is not None
+    }
 
 
 def to_other_end(
@@ -256,20 +342,89 @@ def _kept(
         return {}
     if phase:
         phase(f"measuring {_KEPT}")
+    return _days(_KEPT, _scenario(situation, _KEPT), spared, trials)[0]
+
+
+def _days(
+    name: str, own: Mapping[str, Any], policies: Sequence[str], trials: int | None
+) -> tuple[dict[str, Estimate], dict[str, dict[str, float]]]:
+    """Days of a battery in a scenario, and time (s) and energy (J) of a join, by policy."""
     values: dict[str, Any] = {
-        "grid": {"policy": spared, "scenario": [_KEPT], "traffic": ["message"]},
+        "grid": {"policy": list(policies), "scenario": [name], "traffic": ["message"]},
         "question": [],
-        "study.baseline": spared[0],
+        "study.baseline": policies[0],
         "study.answers": [_BATTERY],
         "trials.repetitions": trials or PARTS["sensor"][0].trials,
-        f"scenario.{_KEPT}": _scenario(situation, _KEPT),
+        f"scenario.{name}": dict(own),
     }
     with _done(values) as summary:
         days = {
             cell.policy: summary.analysis.estimate(cell.name, _BATTERY)
             for cell in summary.plan.cells
         }
-    return {policy: found for policy, found in days.items() if found is not None}
+        joins = {metric: _means(summary, metric) for metric in (_JOIN_TIME, _JOIN_ENERGY)}
+    return {policy: found for policy, found in days.items() if found is not None}, joins
+
+
+def _sensing(
+    situation: Situation,
+    policies: Sequence[str],
+    trials: int | None,
+    phase: Callable[[str], None] | None,
+) -> Sensing | None:
+    """The joins of a sensor, and its days with what its place leaves out; None of a policy whose
+    join no profile prices, without a candidate.
+    """
+    known = [
+        name
+        for name in dict.fromkeys((situation.have, *policies))
+        if why_join_unknown(situation, resolve(name)) is None
+    ]
+    if not known:
+        return None
+    if phase:
+        phase(f"measuring {WAKING} with a scan, and with the key of a passphrase")
+    own = _scenario(situation, WAKING)
+    (boot_ms, boot_mj), (scan_ms, scan_mj) = _boot(situation), _scan(situation)
+    fits = boot_ms + scan_ms < 1e3 * situation.every_s
+    duty = {**own["duty"], "wake_ms": boot_ms + scan_ms, "wake_mj": boot_mj + scan_mj}
+    days, joins = _days(WAKING, {**own, "duty": duty} if fits else own, known, trials)
+    mapped = [name for name in known if (akm := resolve(name).link.akm) is not None and akm.is_psk]
+    if PASSPHRASE not in load(str(situation.profile)).operation:
+        mapped = []
+    station = {**own["stations"][0], "caches_psk": False}
+    times, energies = joins[_JOIN_TIME], joins[_JOIN_ENERGY]
+    return Sensing(
+        {
+            name: Joined(times[name], energies[name], computing_s(situation, name))
+            for name in known
+            if name in times and name in energies
+        },
+        days if fits else {},
+        _days(WAKING, {**own, "stations": [station]}, mapped, trials)[0] if mapped else {},
+    )
+
+
+def computing_s(situation: Situation, policy: str) -> float | None:
+    """Time of a station's processor for the costly operations of its join, s, by its profile.
+
+    None where an option states a part, or an operation has no price.
+    """
+    if situation.multiplication_ms is not None or situation.profile is None:
+        return None
+    found = resolve(policy)
+    profile = load(situation.profile)
+    asked = border.to_json(found.native()), 1, border.to_json(join_options(situation, found))
+    parties = _native.negotiate(*asked)["totals"]["by_party"]
+    (station,) = (one for one in parties if one["party"] == "station")
+    counts: dict[str, int] = {}
+    for one in cast(Sequence[Mapping[str, Any]], station["operations"]):
+        if ending := _COSTLY.get(one["operation"]):
+            counts[f"{one.get('curve') or one.get('algorithm')}-{ending}"] = one["count"]
+    if {*station["heavy"]} - {*counts} or any(name not in profile.operation for name in counts):
+        return None
+    cycles = sum(count * profile.operation[name].value for name, count in counts.items())
+    return cycles / profile.clock_hz.value
 
 
 def _keeps(policy: Policy) -> bool:
@@ -295,12 +450,12 @@ def margin(
     if phase:
         phase(f"measuring the margin of the RADIUS server, {policy}")
     aps = situation.access_points
-    joined: dict[int, bool] = {}
+    joined: dict[int, _Stormed] = {}
 
     def enough_at(step: int) -> bool:
         if step not in joined:
-            joined[step] = _joins(situation, policy, _STEP**step, trials)
-        return joined[step]
+            joined[step] = _stormed(situation, policy, _STEP**step, trials)
+        return joined[step].all_join
 
     # Levels are powers of one number, so that the limit does not depend on the present server.
     steps = math.log(situation.requests_per_s / aps, _STEP)
@@ -328,6 +483,8 @@ def margin(
         None if short is None else _STEP**short * aps,
         situation.clients,
         trials=trials or _MARGIN_TRIALS,
+        enough_s=None if enough is None else joined[enough].longest_s if enough in joined else None,
+        short_joined=None if short is None or short not in joined else joined[short].least,
     )
 
 
@@ -374,8 +531,30 @@ def turning(
         low, high = (middle, high) if at(middle) is there else (low, middle)
 
 
+@frozen
+class _Stormed:
+    """Joins after a power cut. ``least``: the smallest share of the clients of an access point that
+    joins in a trial; NaN without one. ``longest_s``: the longest time until all had joined.
+    """
+
+    least: float
+    longest_s: float | None
+
+    @property
+    def all_join(self) -> bool:
+        """Whether every client joins in every trial."""
+        return self.least >= 1
+
+
 def _joins(situation: Situation, policy: str, requests_per_s: float, trials: int | None) -> bool:
     """Whether every client joins in every trial, with a server for one access point."""
+    return _stormed(situation, policy, requests_per_s, trials).all_join
+
+
+def _stormed(
+    situation: Situation, policy: str, requests_per_s: float, trials: int | None
+) -> _Stormed:
+    """The joins after a power cut, with a server for one access point."""
     name = "office-storm"
     values: dict[str, Any] = {
         "grid": {
@@ -392,9 +571,11 @@ def _joins(situation: Situation, policy: str, requests_per_s: float, trials: int
     }  # fmt: skip
     with _ran(values) as path:
         rows = counted(read_observations(path), read_trials(path))
-        shares = rows.filter(pl.col("metric").cast(pl.String) == _JOINED)["value"]
-    found = [float(share) for share in shares]
-    return bool(found) and min(found) >= 1
+        shares, times = (
+            [float(one) for one in rows.filter(pl.col("metric").cast(pl.String) == name)["value"]]
+            for name in (_JOINED, _BESIDE[_MESSAGES])
+        )
+    return _Stormed(min(shares, default=math.nan), max(times, default=None))
 
 
 def requests_of_a_join(situation: Situation, policy: str) -> int:
@@ -696,11 +877,14 @@ def _of_traffic(situation: Situation) -> dict[str, Any]:
     return dict(_LONGER) if heard is not None and heard.networks else {}
 
 
+def spread_s() -> float:
+    """The time within which all laptops of an office start after a power cut, s."""
+    return float(scenario_of("office-storm")["join"]["spread_ms"]) / 1000
+
+
 def storm(situation: Situation) -> str:
     """The joins of an office after a power cut in one line."""
-    join = scenario_of("office-storm")["join"]
-    spread_s = join["spread_ms"] / 1000
-    words = f"after a power cut all laptops start within {spread_s:g} s"
+    words = f"after a power cut all laptops start within {spread_s():g} s"
     if not situation.radius:
         return words
     share = situation.requests_per_s / situation.access_points
@@ -795,18 +979,37 @@ def link_options(situation: Situation) -> tuple[str, int | None]:
     return " ".join(f"{name} {value}" for name, value in told.items() if value is not None), mcs
 
 
-def unscanned(situation: Situation) -> str:
-    """The scan of a sensor that does not store its channel in words, with its time and energy."""
+def _scan(situation: Situation) -> tuple[float, float]:
+    """The longest scan of a sensor that does not store its channel, ms and mJ."""
     assert situation.profile is not None
     energy = load(situation.profile).energy
     assert energy is not None
-    channels = SWEEPS["2.4"].active
-    most_ms = channels * _SCANNED_MS
+    most_ms = SWEEPS["2.4"].active * _SCANNED_MS
+    return most_ms, energy.idle_w.value * most_ms
+
+
+def unscanned(situation: Situation) -> str:
+    """The scan of a sensor that does not store its channel in words, with its time and energy."""
+    most_ms, most_mj = _scan(situation)
+    held = " (unless --boot-ms holds it)" if situation.boot_ms is not None else ""
     return (
-        f"a scan, because the channel and the access point are stored (else up to {most_ms} ms and "
-        f"{energy.idle_w.value * most_ms:.3g} mJ before each join, {channels} channels x "
-        f"{_SCANNED_MS} ms of ESP-IDF: add them to --boot-ms and --boot-mj)"
+        f"a scan before each join{held}, because the channel and the access point are stored: up "
+        f"to {most_ms:g} ms and {most_mj:.3g} mJ ({SWEEPS['2.4'].active} channels x {_SCANNED_MS} "
+        "ms of ESP-IDF)"
     )
+
+
+def _boot(situation: Situation) -> tuple[float, float]:
+    """A sensor's boot, ms and mJ: of the options, else of its place and profile."""
+    assert situation.profile is not None
+    energy = load(situation.profile).energy
+    assert energy is not None
+    boot_ms = situation.boot_ms
+    if boot_ms is None:
+        boot_ms = float(scenario_of(WAKING)["duty"]["wake_ms"])
+    power = energy.wake_w or energy.idle_w
+    boot_mj = situation.boot_mj
+    return boot_ms, power.value * boot_ms if boot_mj is None else boot_mj
 
 
 def booting(situation: Situation) -> tuple[str, str]:
@@ -815,17 +1018,13 @@ def booting(situation: Situation) -> tuple[str, str]:
     """
     duty = scenario_of(WAKING)["duty"]
     taken = []
-    boot_ms = situation.boot_ms
-    if boot_ms is None:
-        boot_ms = duty["wake_ms"]
-        taken.append(f"{boot_ms} ms of boot, as an example of ESP-IDF (--boot-ms)")
-    energy_mj = situation.boot_mj
-    if energy_mj is None:
+    boot_ms, energy_mj = _boot(situation)
+    if situation.boot_ms is None:
+        taken.append(f"{boot_ms:g} ms of boot, as an example of ESP-IDF (--boot-ms)")
+    if situation.boot_mj is None:
         assert situation.profile is not None
         energy = load(situation.profile).energy
         assert energy is not None
-        power = energy.wake_w or energy.idle_w
-        energy_mj = power.value * boot_ms
         of = "of its profile" if energy.wake_w else "of its listening radio, as none is published"
         taken.append(f"the boot at the power {of} (--boot-mj)")
     told = f"a boot of {boot_ms:g} ms and {energy_mj:.3g} mJ before each join"
@@ -881,14 +1080,16 @@ def _setting(situation: Situation) -> str:
         words.append(situation.neighbours.beside)
         if situation.neighbours.networks:
             words[-1] += f" ({_neighbouring(situation, radio)})"
-    words.append(f"access point {_device(situation.profile)}")
+    words.append(f"access point {_device(situation)}")
     return ", ".join([*words, length])
 
 
-def _device(profile: str | None) -> str:
+def _device(situation: Situation) -> str:
     """``mt7621 with the radios MT7603E (2.4 GHz) and MT7612E (5 GHz), no others``."""
+    profile = situation.profile
     if profile is None:
-        return "of unknown cost (profile ideal)"
+        walk = ", but in a hand-over that of a PC at 2.1 GHz" if situation.place == "office" else ""
+        return f"without a profile (--profile), so that its CPU takes no time here{walk}"
     chips = load(profile).capabilities.chips
     if chips is None:
         return profile

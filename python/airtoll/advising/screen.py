@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from airtoll.advising.candidates import lacking
 from airtoll.advising.decision import Choice, Decision, Outcome, Storm, fails
@@ -19,11 +19,13 @@ from airtoll.advising.limits import Checked, Limit, Rule
 from airtoll.advising.measure import (
     ASSOCIATED,
     WAKING,
+    Walked,
     band_scanned,
     booting,
     link_options,
     measured_parts,
     radio_taken,
+    spread_s,
     storm,
     unscanned,
 )
@@ -31,13 +33,16 @@ from airtoll.advising.places import tls_of, traffic_of
 from airtoll.advising.sensor import every_in_words
 from airtoll.advising.situation import Situation, place_of, usual
 from airtoll.analyse import Estimate
+from airtoll.analyse.analysis import THROUGHPUT
 from airtoll.answer import Compare, Held, Verdict
+from airtoll.errors import PolicyError
 from airtoll.network import Network
 from airtoll.network.changing import Change
 from airtoll.observe.metrics import quantity
-from airtoll.observe.spoken import spoken
+from airtoll.observe.spoken import NOTHING_NOTICED, spoken
 from airtoll.policies import Cipher, resolve
-from airtoll.present.digits import at_most, exact, packets, plain, plain_percent, ranged, shown
+from airtoll.policies.written import generations
+from airtoll.present.digits import at_most, exact, packets, plain, plain_percent, shown
 from airtoll.present.names import Names, policy_name
 from airtoll.present.words import Teller
 from airtoll.profiles import load
@@ -52,6 +57,8 @@ _LIVES: Final = {
     ASSOCIATED: "if it stays associated",
 }
 _BATTERY: Final = "battery_days"
+#: Hours of a day.
+_HOURS: Final = 24
 _HANDOVERS: Final = ("handover_join_s",)
 #: Requests that are sent again, as a share of those without loss, from which on they are told.
 _AGAIN: Final = 0.05
@@ -130,6 +137,7 @@ def screen(decision: Decision, names: Names) -> Screen:
         Section("Your limits", _limits(decision, teller)),
         Section("You have", _understood(decision.situation)),
         *_chosen(decision, teller),
+        Section("The days", _of_days(decision, names)),
         Section("A kept PMK", _kept(decision, names)),
         Section("With a faster RADIUS server", _slow(decision, teller), ()),
         Section("The RADIUS server", teller.margin(decision.margin) if decision.margin else ()),
@@ -157,7 +165,10 @@ def screen(decision: Decision, names: Names) -> Screen:
     if way:
         told = f": {'; '.join(clauses)}" if clauses else ""
         answer = " ".join(one for one in (f"{way}{told}.", end) if one)
-    answer = f"{answer} {life}" if life else answer
+    if life:
+        # An answer by cases needs the numbers first.
+        numbers_first = decision.choice is Choice.KEEP and not way
+        answer = f"{life} {answer}" if numbers_first else f"{answer} {life}"
     return Screen(answer, tuple(one for one in sections if one.lines), way, clauses, end)
 
 
@@ -214,16 +225,19 @@ def _headline(outcome: Outcome, decision: Decision, teller: Teller) -> tuple[str
         if one.verdict is not Verdict.UNNOTICED or outcome.unknown_part(one)
     ]
     loud = {teller.metric(one) for one in noticed}
-    quiet = list(
-        dict.fromkeys(
-            f"{teller.metric(one)}{_life_of(one) if teller.metric(one) in loud else ''}"
-            for one in outcome.claims
-            if one not in noticed
-        )
-    )
+    quiet: dict[str, str] = {}
+    for one in outcome.claims:
+        if one not in noticed:
+            metric = teller.metric(one)
+            # A change may be real and below what anyone notices: the body gives both values.
+            changes = teller.change(one).startswith(f"{metric} changes ")
+            quiet[f"{metric}{_life_of(one) if metric in loud else ''}"] = (
+                f"change{{}} by {NOTHING_NOTICED}" if changes else "stay{} as today"
+            )
     found = [_told(one, teller, outcome) for one in noticed]
-    if quiet:
-        found.append(f"{_listed(quiet)} {'stay' if len(quiet) > 1 else 'stays'} as today")
+    for verb in dict.fromkeys(quiet.values()):
+        those = [one for one, own in quiet.items() if own == verb]
+        found.append(f"{_listed(those)} {verb.format('' if len(those) > 1 else 's')}")
     return tuple(found)
 
 
@@ -281,7 +295,22 @@ def _verdict(decision: Decision, teller: Teller) -> tuple[str, ...]:
     ends = _both_ends(decision, teller) if decision.situation.place == "home" else ()
     changes = decision.choice is Choice.CHANGE or decision.asked is not None
     why = () if changes else _not_taken(decision)
-    return (*ends, *_out(decision, teller), *why)
+    return (*_generation(decision), *ends, *_out(decision, teller), *why)
+
+
+def _generation(decision: Decision) -> tuple[str, ...]:
+    """The generation that was taken where the question names none, and the newer one."""
+    asked = decision.asked
+    if asked is None or not asked.startswith("wpa2-") or generations(decision.asked_as.lower()):
+        return ()
+    try:
+        newer = resolve(f"wpa3{asked.removeprefix('wpa2')}").name
+    except PolicyError:
+        return ()
+    return (
+        f"{decision.asked_as} is taken as {policy_name(asked)} ({asked}); WPA3 has it, too: "
+        f"--to {newer}.",
+    )
 
 
 def _both_ends(decision: Decision, teller: Teller) -> tuple[str, ...]:
@@ -346,13 +375,37 @@ def _second(decision: Decision, teller: Teller) -> tuple[str, ...]:
     if decision.changed is not None and not of_station:
         where = _file(situation)
     # The other figures of a link at home are those of TCP.
-    told = evolve(teller, throughput=f"UDP download throughput{_whose(situation)}{alone}").change(
-        decision.second
-    )
+    # In an office without neighbours it is the figure of the first question.
+    same = next((one for one in to.claims if one.metric == THROUGHPUT), None)
+    same = None if alone or situation.place != "office" else same
+    told = _by_beacons(decision.second, f"UDP download throughput{_whose(situation)}{alone}", same)
     return (
         f"Or leave them a second SSID with {policy_name(have)} ({have}): by its beacons {told}. "
         f"`airtoll policies show {to.policy} {where} --second-ssid {have}` prints both.",
     )
+
+
+def _by_beacons(claim: Compare, throughput: str, told: Compare | None) -> str:
+    """The change from one SSID to two, with both values also where it goes unnoticed.
+
+    ``told``: the throughput with one SSID that the answer has already; the change of the pairs of
+    trials, a share, holds for it.
+    """
+    change, before, after = claim.change, claim.before, claim.after
+    unnoticed = claim.verdict is Verdict.UNNOTICED
+    if not unnoticed or not change or not change.value or before is None or after is None:
+        return Teller(Names(()), throughput).change(claim)
+    ends = before.value, after.value
+    if told is not None and told.after is not None and claim.is_share:
+        value = told.before.value if told.same_frames and told.before else told.after.value
+        ends = value, value * (1 + change.value)
+    first, second = (plain(one, before.unit) for one in ends)
+    number, _, unit = first.partition(" ")
+    number = number if second.endswith(f" {unit}") else first
+    said = f"stays {first}" if first == second else f"changes from {number} to {second}"
+    bound = max(abs(change.low), abs(change.high)) if change.has_interval else abs(change.value)
+    most = at_most(bound, change.unit, is_share=claim.is_share)
+    return f"{throughput} {said} (a change of {most}: {NOTHING_NOTICED})"
 
 
 def _answer(decision: Decision) -> str:
@@ -383,7 +436,7 @@ def _life(decision: Decision, names: Names) -> str:
     life = decision.life
     if life is None:
         return ""
-    waking, associated = (ranged(one) for one in (life.waking, life.associated))
+    waking, associated = (plain(one.value, "d") for one in (life.waking, life.associated))
     longer = "joining for every message lasts longer"
     if plain(life.waking.value, "d") == plain(life.associated.value, "d"):
         longer = "both last as long"
@@ -392,11 +445,92 @@ def _life(decision: Decision, names: Names) -> str:
     situation = decision.situation
     taken = [one for one in ("--battery", "--every") if f"({one})" in " ".join(situation.assumed)]
     assumed = f" ({' and '.join(taken)} not said, so assumed)" if taken else ""
+    other = _beside_today(decision)
+    instead = ["", ""]
+    if other is not None:
+        days = [_days_of(other, scenario) for scenario in (WAKING, ASSOCIATED)]
+        told = ["" if one is None else plain(one.value, "d") for one in days]
+        instead = [
+            one and f" ({'the same' if one == own else one} with {names.spoken(other.policy)})"
+            for one, own in zip(told, (waking, associated), strict=True)
+        ]
     return (
-        f"With {names.spoken(life.policy)} a battery of {situation.battery.words} lasts {waking} "
-        f"with a join and a message {every_in_words(situation.every_s)}{assumed}, and {associated} "
-        f"if the station stays associated: {longer}."
+        f"With {names.spoken(life.policy)} a battery of {situation.battery.words} lasts at most "
+        f"{waking}{instead[0]} with a join and a message {every_in_words(situation.every_s)}"
+        f"{assumed}, and {associated}{instead[1]} if the station stays associated: {longer}."
     )
+
+
+def _beside_today(decision: Decision) -> Outcome | None:
+    """The candidate whose days are told beside those of today: of the cases in which it is to be
+    taken, else the best; None where the answer tells them already.
+    """
+    if decision.asked is not None or decision.choice is Choice.CHANGE:
+        return None
+    if decision.if_kept is not None:
+        return next(one for one in decision.outcomes if one.policy == decision.if_kept.policy)
+    return decision.if_associated or next(iter(decision.outcomes), None)
+
+
+def _days_of(outcome: Outcome, scenario: str) -> Estimate | None:
+    """Days of a battery under a candidate in a way of life."""
+    found = (
+        one.after
+        for one in outcome.claims
+        if one.metric == _BATTERY and dict(one.place.levels).get("scenario") == scenario
+    )
+    return next(found, None)
+
+
+def _of_days(decision: Decision, names: Names) -> tuple[str, ...]:
+    """Suppositions of the days, the reasons for their differences, and omissions."""
+    sensing = decision.sensing
+    if sensing is None:
+        return ()
+    lines = []
+    if sensing.mapped:
+        days = [(one.value, policy) for policy, one in sensing.mapped.items()]
+        lines.append(
+            "The station keeps the key that it computed from its passphrase, in flash or RTC "
+            f"memory. Computing it at each join (PBKDF2) leaves {_by_days(days, names)}; ESP-IDF "
+            "did so where threshold.authmode is not set (github.com/espressif/esp-idf, issue "
+            "10214)."
+        )
+    joins = sorted(sensing.joins.items(), key=lambda one: one[1].energy_j)
+    by_join: dict[str, list[str]] = {}
+    for policy, join in joins:
+        told = f"{plain(join.time_s, 's')} and {plain(join.energy_j, 'J')}"
+        if join.computing_s:
+            told += f" (its processor computes for {plain(join.computing_s, 's')} of it)"
+        by_join.setdefault(told, []).append(names.spoken(policy))
+    if by_join:
+        told = "; ".join(f"{_listed(of)} {words}" for words, of in by_join.items())
+        lines.append(f"A join takes with {told}.")
+    lines += _dozing(decision)
+    left = _left_out(decision)
+    scanned = [(one.value, policy) for policy, one in sensing.scanned.items()]
+    with_scan = f", which would leave {_by_days(scanned, names)}" if scanned else ""
+    first, *others = left
+    lines.append(f"Left out: {'; '.join([f'{first}{with_scan}', *others])}.")
+    return tuple(lines)
+
+
+def _dozing(decision: Decision) -> list[str]:
+    """The mean power of both ways of life, beside that of the station's sleep."""
+    life, situation = decision.life, decision.situation
+    energy = None if situation.profile is None else load(situation.profile).energy
+    if life is None or energy is None or energy.doze_w is None or energy.sleep_w is None:
+        return []
+    joining, staying = (
+        plain(situation.battery.wh / (_HOURS * one.value), "W")
+        for one in (life.waking, life.associated)
+    )
+    return [
+        f"A station that stays associated draws {staying} in the mean: "
+        f"{plain(energy.doze_w.value, 'W')} in light sleep, and the rest while it is awake for "
+        f"beacons and messages. One that joins for every message draws {joining}, of which "
+        f"{plain(energy.sleep_w.value, 'W')} are of deep sleep."
+    ]
 
 
 def _kept(decision: Decision, names: Names) -> tuple[str, ...]:
@@ -568,12 +702,25 @@ def _printed(situation: Situation, policy: str) -> str:
 def _cost(claim: Compare, decision: Decision, outcome: Outcome, teller: Teller) -> str:
     """The change of a metric; of joins, the part of the devices is named where it is unknown."""
     words = f"{_sentence(_told(claim, teller, outcome))}."
-    if claim.metric == "handover_join_s" and decision.scanned is not None:
+    if claim.metric in _HANDOVERS and (without := decision.walked.get(outcome.policy)):
+        words += f" {_without_fast(without)}"
+    if claim.metric in _HANDOVERS and decision.scanned is not None:
         lost = decision.lost.get(outcome.policy)
         words += f" {scan_words(decision.scanned, lost, band_scanned(decision.situation))}"
-    if claim.metric == "join_all_time_s" and decision.storm is not None:
-        words += f" {_storm(decision.storm, decision.situation)}"
+    if claim.metric == "join_all_time_s":
+        words += f" All laptops start within {spread_s():g} s."
+        if decision.storm is not None:
+            words += f" {_storm(decision.storm, decision.situation)}"
     return words
+
+
+def _without_fast(walked: Walked) -> str:
+    """The interruption of the same policy without 802.11r, from the same run."""
+    lost = "" if walked.lost is None else f", in which a call loses {packets(walked.lost)}"
+    return (
+        f"Without 802.11r the same policy ({walked.policy}) would interrupt for "
+        f"{shown(walked.time)}{lost}."
+    )
 
 
 def scan_words(time: Estimate, lost: float | None, band: str) -> str:
@@ -610,8 +757,8 @@ def _storm(found: Storm, situation: Situation) -> str:
     )
     if again >= _AGAIN * found.needed:
         words += (
-            f"; the access points send {again:.2g} requests a join again while they wait, which "
-            "the server recognises and answers once"
+            f"; while an access point waits for an answer it repeats its request ({again:.2g} "
+            "repeats a join), and the server answers a repeat with what it has worked out already"
         )
     words += "; the rest is the spread of the starts and waits for time-outs."
     if found.relieved:
@@ -755,7 +902,9 @@ def _assumed(decision: Decision) -> tuple[str, ...]:
             "simulated without them."
         )
     lines += taken
-    lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
+    # Those of a sensor are beside its days.
+    if situation.place != "sensor":
+        lines.append(f"Left out: {'; '.join(_left_out(decision))}.")
     return tuple(lines)
 
 
@@ -795,9 +944,24 @@ def _errors(decision: Decision) -> tuple[str, ...]:
             "a join beside eight others took real programs 47 to 84 ms longer "
             "(docs/guides/enterprise.md)"
         )
+        found += _one_more_request(decision)
     if decision.layered is not None and _is_fitted(decision.situation):
         found.append(_FITTED_ERROR)
     return (f"Known errors, not in the intervals: {'; '.join(found)}.",)
+
+
+def _one_more_request(decision: Decision) -> list[str]:
+    """The time of the joins with the further request that real programs took for EAP-TLS."""
+    storm, about, situation = decision.storm, decision.about, decision.situation
+    method = None if about is None else resolve(about.policy).link.eap_method
+    if storm is None or method != "tls":
+        return []
+    more, rate = storm.needed + 1, situation.requests_per_s
+    return [
+        f"EAP-TLS took real programs 7 RADIUS requests where 6 are simulated: with {more} the "
+        f"joins after a power cut would take {situation.clients} x {more} / {rate:g} = "
+        f"{situation.clients * more / rate:.3g} s (docs/guides/enterprise.md)"
+    ]
 
 
 def _is_fitted(situation: Situation) -> bool:

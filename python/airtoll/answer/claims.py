@@ -169,7 +169,9 @@ class Margin:
     ``now``: what it answers. ``enough``: the least measured level from which on every client joined
     in every trial; None where none was enough. ``short``: the largest measured level below it, at
     which not all joined in some trial; None where all levels were enough. ``clients``: of all
-    access points. ``trials``: of each level.
+    access points. ``trials``: of each level. ``enough_s``: the longest time until every client had
+    joined at ``enough``; ``short_joined``: the smallest share of an access point's clients that
+    joined at ``short``; None where it was not measured.
     """
 
     policy: str
@@ -178,6 +180,8 @@ class Margin:
     short: float | None
     clients: int
     trials: int = 1
+    enough_s: float | None = None
+    short_joined: float | None = None
 
     @property
     def holds(self) -> bool:

@@ -153,6 +153,10 @@ def _plain(decision: Decision, shown: Screen) -> dict[str, Any]:
         "sensor": _sensor(decision),
         "tunnel": _tunnel(decision),
         "margin": None if decision.margin is None else asdict(decision.margin),
+        "without_80211r": {
+            policy: {"policy": one.policy, "handover_s": one.time.to_json(), "lost": one.lost}
+            for policy, one in decision.walked.items()
+        },
         "scanned": None if decision.scanned is None else decision.scanned.to_json(),
         "words": {
             "answer": shown.answer,
@@ -200,6 +204,19 @@ def _sensor(decision: Decision) -> dict[str, Any] | None:
             one.policy: {"days": one.days.to_json(), "days_with_hostapd": one.days_with_hostapd}
             for one in decision.kept
         },
+        **_sensing(decision),
+    }
+
+
+def _sensing(decision: Decision) -> dict[str, Any]:
+    """A sensor's joins, and its days with a scan or with the key of its passphrase at each join."""
+    found = decision.sensing
+    if found is None:
+        return {"joins": {}, "days_with_scan": {}, "days_with_passphrase": {}}
+    return {
+        "joins": {policy: asdict(one) for policy, one in found.joins.items()},
+        "days_with_scan": {policy: one.to_json() for policy, one in found.scanned.items()},
+        "days_with_passphrase": {policy: one.to_json() for policy, one in found.mapped.items()},
     }
 
 

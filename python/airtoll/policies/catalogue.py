@@ -130,6 +130,8 @@ def resolve(name: str) -> Policy:
     try:
         return parse(joined)
     except PolicyError as error:
+        if (spoken := _spoken(wanted)) is not None:
+            return parse(spoken)
         as_written = written(wanted)
         if as_written is not None and _is_policy(as_written):
             return parse(as_written)
@@ -155,6 +157,11 @@ def resolve(name: str) -> Policy:
                 f"you mean {meant}?"
             ) from error
         near = nearest(wanted)
+        if re.search(r"[\s,]", wanted):
+            # The words of the grammar say nothing to those who write the name of a policy.
+            said = f"policy {name!r}: no policy has this name, `airtoll policies list` names them"
+            alike = difflib.get_close_matches(_words_of(wanted), _names_of_links(), 1, cutoff=0.75)
+            near = near or next((_names_of_links()[one] for one in alike), None)
         raise PolicyError(said if near is None else f"{said}; did you mean {near}?") from error
 
 
@@ -206,6 +213,48 @@ def _parts() -> tuple[str, ...]:
 def _displayed() -> dict[str, str]:
     """Display name (lower case) -> canonical name of a listed policy."""
     return {display_name(policy).lower(): policy.name for policy in catalogue()}
+
+
+def _words_of(text: str) -> str:
+    """A name in words that any sign may join, with one word for fast transition."""
+    plain = re.sub(r"(with )?(802\.11r|fast[ -]transition)", "ft", text.lower())
+    plain = plain.replace("without encryption", "no encryption")
+    return "-".join(re.split(r"[\s,-]+", plain.strip()))
+
+
+@cache
+def _names_of_links() -> dict[str, str]:
+    """Display name of a link in plain words, without CCMP-128 too, -> its canonical name."""
+    found: dict[str, str] = {}
+    named = [(_words_of(display_name(one)), one.name) for one in catalogue() if not one.tunnels]
+    named += [(_words_of(display_name(parse(name))), name) for name in link_names()]
+    for words, name in named:
+        found.setdefault(words, name)
+    for words, name in named:
+        found.setdefault(words.removesuffix("-ccmp-128"), name)
+    return found
+
+
+def _spoken(text: str) -> str | None:
+    """The canonical name of a policy that is named as screens do: ``EAP-TLS with 802.11r``."""
+    parts = [_spoken_part(part) for part in text.split("+")]
+    found = "+".join(part for part in parts if part is not None)
+    return found if None not in parts and _is_policy(found) else None
+
+
+def _spoken_part(part: str) -> str | None:
+    words = _words_of(part)
+    if (name := _names_of_links().get(words)) is not None:
+        return name
+    if words == part:
+        return part
+    kept = [word for word in words.split("-") if word != "ft"]
+    plain = "-".join(kept)
+    known = aliases()[plain][0] if plain in aliases() else _names_of_links().get(plain)
+    if known is None or len(kept) == len(words.split("-")):
+        return known or words
+    generation, _, rest = known.partition("-")
+    return f"{generation}-ft-{rest}"
 
 
 def catalogue() -> tuple[Policy, ...]:

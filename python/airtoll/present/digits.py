@@ -17,6 +17,8 @@ _FINEST = 1e-2
 _OFF_CENTRE = 0.25
 #: Digits of an interval beyond those of its value alone.
 _FINER = 1
+#: Days from which on they are whole ones.
+_WHOLE_DAYS = 10
 _PERCENT = 0.01
 #: Percent of all.
 _ALL = 100.0
@@ -40,8 +42,8 @@ def shown(estimate: Estimate) -> str:
 def ranged(estimate: Estimate, more: str = "") -> str:
     """``404 Mb/s (402 to 406)``: a value and both ends of its interval, one digit of it.
 
-    ``more``: words behind the ends. ``909 days (± less than 0.1)`` where these digits show no
-    interval; without one the value alone.
+    ``more``: words behind the ends. ``57 mW (± less than 0.01 mW)`` where these digits show no
+    interval; without one the value alone. Days are whole from ten on.
     """
     factor, unit = scale_of(estimate.value, estimate.unit)
     half = estimate.half_width / factor
@@ -49,11 +51,14 @@ def ranged(estimate: Estimate, more: str = "") -> str:
     if math.isfinite(half) and half > 0:
         places = max(0, -math.floor(math.log10(half)))
         places = min(places, places_of(math.nan, estimate.value / factor) + _FINER)
+        whole = estimate.unit == "d" and estimate.value >= _WHOLE_DAYS
+        places = 0 if whole else places
         low, high = (f"{end / factor:.{places}f}" for end in (estimate.low, estimate.high))
         if low != high:
             value = f"{estimate.value / factor:.{places}f} {unit}".rstrip()
-        ends = f"{low} to {high}" if low != high else f"± less than {10.0**-places:.{places}f}"
-        told = [ends, *told]
+        ends = f"± less than {10.0**-places:.{places}f} {unit}".rstrip()
+        ends = f"{low} to {high}" if low != high else "" if whole else ends
+        told = [ends, *told] if ends else told
     elif estimate.is_equal:
         told = ["the same in all trials", *told]
     return f"{value} ({'; '.join(told)})" if told else value

@@ -366,6 +366,13 @@ class Teller:
         short = (
             "" if claim.short is None else f"at {rate(claim.short)} not all of {claim.clients} do"
         )
+        if short and claim.short_joined is not None:
+            least = plain_percent(claim.short_joined)
+            short += (
+                f" (at one access point {least} in the worst trial: a request waits for longer "
+                "than the access point repeats it, and a client tries once)"
+            )
+        lasts = "" if claim.enough_s is None else f", within {plain(claim.enough_s, 's')}"
         trials = f"{claim.trials} trials" if claim.trials > 1 else "one trial"
         if claim.enough is None:
             return (f"No measured server lets every client of {name} join: {short}.",)
@@ -377,10 +384,12 @@ class Teller:
             )
         if not claim.holds:
             least = f"at {rate(claim.enough)} RADIUS requests/s"
-            said = f"With {name} every client joins {least}" + (f"; {short}." if short else ".")
+            said = f"With {name} every client joins {least}{lasts}"
+            said += f"; {short}." if short else "."
             return (said, between) if between else (said,)
         if not short:
-            return (f"With {name} every client joins at {rate(claim.enough)} requests/s, too.",)
+            at = f"{rate(claim.enough)} requests/s"
+            return (f"With {name} every client joins at {at}, too{lasts}.",)
         spare = claim.now / claim.enough
         least = f"After a power cut the joins of all {claim.clients} clients with {name} need"
         reserve = (
@@ -393,7 +402,7 @@ class Teller:
                 "it has no reserve."
             )
         return (
-            f"Every client joins down to {rate(claim.enough)} requests/s; {short}.",
+            f"Every client joins down to {rate(claim.enough)} requests/s{lasts}; {short}.",
             between,
             reserve,
         )
