@@ -101,8 +101,7 @@ def test_every_row_is_compared_or_those_of_one_table(airtoll: Any, tmp_path: Pat
     rows = json.loads(airtoll("compare", run, "tripathi2008", "--json").stdout)
     ours = [row for row in rows if row["quantity"] == "throughput_bps"]
     lines = {
-        (row["table"], re.sub(r"profile_set=\w+", "", row["cell"]), row["client"])
-        for row in ours
+        (row["table"], re.sub(r"profile_set=\w+", "", row["cell"]), row["client"]) for row in ours
     }
     # A line has the printed value, and ours of each variant.
     of_tables = [line for line in shown.splitlines() if "  " in line]
