@@ -88,6 +88,16 @@ def test_a_full_disk_and_a_lost_connection_are_the_hosts_own(
     asyncio.run(steps())
 
 
+def test_a_command_that_does_not_read_keeps_its_status(opened: Opened) -> None:
+    async def steps() -> None:
+        async with opened() as host:
+            for _ in range(10):
+                done = await host.run(["sh", "-c", "exit 3"], stdin="x" * 100, check=False)
+                assert done.status == 3
+
+    asyncio.run(steps())
+
+
 @pytest.fixture(autouse=True)
 def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that ignores SIGTERM is waited for; here not for half a minute."""

@@ -467,7 +467,13 @@ class SshHost(Host):
         import asyncssh
 
         try:
-            done = await self._connection.run(command, input=stdin or b"", encoding=None)
+            process = await self._connection.create_process(command, encoding=None)
+            if stdin:
+                # A command may end before it reads: its status says why, the connection holds.
+                with contextlib.suppress(BrokenPipeError):
+                    process.stdin.write(stdin)
+                    process.stdin.write_eof()
+            done = await process.wait()
         except (OSError, asyncssh.Error) as error:
             raise HostUnusableError(f"{self.name}: the SSH connection broke: {error}") from error
         if done.exit_status is None and done.exit_signal is None:
