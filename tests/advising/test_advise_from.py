@@ -28,7 +28,7 @@ from airtoll.advising.measure import (
 )
 from airtoll.advising.places import tls_of
 from airtoll.advising.reach import reach
-from airtoll.advising.screen import scan_words
+from airtoll.advising.screen import JOIN_ERROR, scan_words
 from airtoll.advising.sensor import battery_of, every_in_words, seconds_of
 from airtoll.advising.situation import networks_of
 from airtoll.analyse import Estimate
@@ -45,6 +45,7 @@ from airtoll.profiles import load, shipped
 from airtoll.question import Arm, Place
 from airtoll.testbeds.linux.hosts.crypto import parse_multiplication
 
+DOCS = Path(__file__).parents[2] / "docs"
 SEEDS = Path(__file__).parents[2] / "fuzz" / "seeds" / "capture_reader"
 
 TO_ROUTER = "The tunnel runs from the station to the router (--tunnel-end router)."
@@ -1090,6 +1091,26 @@ def test_known_errors_are_on_the_first_screen(office, home):
     assert "TCP throughput is 0.9 to 8.1 % above Linux" in line
     assert "WireGuard has fitted prices, 5.6 %" in line
     assert "MT7603E (2.4 GHz) and MT7612E (5 GHz), no others" in assumed["lines"][0]
+
+
+_WHOLE_JOIN = r"^\| whole join, .*? \| ([\d.]+) ms \| (\d+) ms"
+
+
+def test_known_errors_are_those_of_the_pages_that_they_name():
+    """Figures that campaigns of minutes give stand on pages, and the screens repeat them."""
+    for page, figures in (
+        ("reference/real-devices.md", ("median error 2.7 %", "median error 5.6 %")),
+        ("studies/roaming.md", ("| 8.5 ms | 1.6 ms",)),
+        ("guides/choosing.md", ("0.9 to 8.1 %",)),
+    ):
+        text = (DOCS / page).read_text("utf-8")
+        assert [one for one in figures if one not in text] == []
+    joins = (DOCS / "guides/enterprise.md").read_text("utf-8")
+    later = [
+        float(real) - float(simulated)
+        for simulated, real in re.findall(_WHOLE_JOIN, joins, re.MULTILINE)
+    ]
+    assert f"{min(later):.0f} to {max(later):.0f} ms" in JOIN_ERROR
 
 
 def test_limits_hold_for_each_policy(office):

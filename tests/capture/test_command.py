@@ -269,7 +269,7 @@ def test_two_captures_are_compared_in_a_sentence(airtoll: Any, joins: Path) -> N
     )
     assert second == (
         "Most of it is management, 1.72 of 3.14 points: authentication, key handshakes and other "
-        "management. It is paid once a join, not for each frame."
+        "management. Messages of joins count there: they come once a join, not with each frame."
     )
     data = json.loads(airtoll("capture", "compare", plain, secured, *keys, "--json").stdout)
     assert data["answer"] == [first, second]

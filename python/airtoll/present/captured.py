@@ -57,7 +57,11 @@ def compared(found: CapturedOverhead, before: str | None, after: str | None) -> 
     points = 100 * float(top["value"])
     if share >= _SAME and points * found.overhead > 0:
         most = "Most of it" if abs(points) > _HALF * 100 * share else "The largest part"
-        once = " It is paid once a join, not for each frame." if top["part"] == _JOINS else ""
+        once = (
+            " Messages of joins count there: they come once a join, not with each frame."
+            if top["part"] == _JOINS
+            else ""
+        )
         lines.append(
             f"{most} is {part_label(top['part'])}, {abs(points):.2f} of {100 * share:.2f} "
             f"points: {top['meaning']}.{once}"
